@@ -1,6 +1,6 @@
 """Find a symbol by name, in src/sortal by its syntax tree and in cpp/ by its braces, and change it.
 
-A symbol is a dotted name: `kernels.options.KernelOptions`, `modelfile.archive.VERSION`,
+A symbol is a dotted name: `kernels.learn.KernelOptions`, `modelfile.archive.VERSION`,
 `cpp.pessimistic.Pruner.estimate`. Where no module of that name has it, any other that has a symbol
 of the same last name will do, so that a fault outlives the move of what it breaks.
 """

@@ -13,10 +13,9 @@ def test_functions_of_rows_are_those_of_their_projections() -> None:
     X, y = iris()
     fitted = KernelDiscriminant(n_landmarks=9, solver="landmarks").fit(X, y)
     model, p = fitted._model, fitted.transform(X)
-    assert_array_equal(model.scores.of(p) + model.log_prior, fitted.decision_function(X))
+    assert_array_equal(model.log_densities(p) + model.log_prior, fitted.decision_function(X))
     u = (X.to_numpy() - model.inputs.shift) * model.inputs.factor
-    assert_allclose(model.coordinates.with_basis(u) @ model.coefs, p, atol=1e-12)
-    assert_array_equal(model.scores.center, model.inputs.fill)
+    assert_allclose(model.with_basis(u) @ model.coefs, p, atol=1e-12)
 
 
 def test_rows_are_few_where_the_basis_is_large() -> None:

@@ -10,11 +10,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from sortal import KernelDiscriminant
-from sortal.kernels import landmark_space as kernel_space
+from sortal.kernels import basis as kernel_space
 from sortal.kernels import solve as kernel_bordered
 from sortal.kernels import solve as kernel_dense
 from sortal.kernels.basis import choose_landmarks
-from sortal.kernels.functions import KernelFunction, positive
+from sortal.kernels.model import KernelFunction, positive
 from sortal.kernels.primal import Labeled, condition_of, no_progress
 from sortal.kernels.solve import BorderedCholesky, CenteredFeatures, factor, kernel_matrix
 
@@ -196,15 +196,15 @@ def test_features_as_coordinates_or_as_kernel_values(monkeypatch: pytest.MonkeyP
     X[y == 1] += 1
     told: dict[str, Any] = {"solver": "landmarks", "n_landmarks": 20, "gamma": 0.5}
     plain = KernelDiscriminant(**told).fit(X, y)
-    assert plain._plan.space is not None
-    assert not plain._plan.space.turned
+    assert plain._fitted.plan.space is not None
+    assert not plain._fitted.plan.space.turned
     monkeypatch.setattr(kernel_space, "_WORST", 1.0)
     monkeypatch.setattr(kernel_space, "_TILE", 17)
     monkeypatch.setattr(kernel_space, "_STRIP", 5)
     monkeypatch.setattr(kernel_space, "_MOST_ROWS", 40)
     turned = KernelDiscriminant(**told).fit(X, y)
-    assert turned._plan.space is not None
-    assert turned._plan.space.turned
+    assert turned._fitted.plan.space is not None
+    assert turned._fitted.plan.space.turned
     assert_array_equal(turned.basis_ids_, plain.basis_ids_)
     assert_allclose(turned.transform(X), plain.transform(X), rtol=1e-9, atol=1e-11)
     assert_allclose(turned.loo_proba(X, y), plain.loo_proba(X, y), rtol=1e-8)

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from sortal.kernels import options as kernel_sizes
-from sortal.kernels.options import (
-    KernelOptions,
+from sortal.kernels import first_pass as kernel_sizes
+from sortal.kernels.first_pass import (
     count_landmarks,
     free_memory,
     needed_memory,
     resolve_solver,
     sample_size,
 )
+from sortal.kernels.learn import KernelOptions
 
 
 @pytest.mark.parametrize(

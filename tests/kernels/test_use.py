@@ -14,8 +14,8 @@ from tests.kernels.tables import iris, make_table
 from sortal import KernelDiscriminant, load
 from sortal.data import sources
 from sortal.errors import InputError, SortalWarning
+from sortal.kernels import first_pass as kernel_sizes
 from sortal.kernels import model as kernel_model
-from sortal.kernels import options as kernel_sizes
 
 SOLVERS = ("dense", "landmarks")
 

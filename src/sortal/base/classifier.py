@@ -49,9 +49,12 @@ from sortal.base.learner import (
     Model,
     RowSummary,
     Training,
+    cells_of,
     note_classes,
     offered,
+    without_value,
 )
+from sortal.base.learner import counted_cells as counted_cells  # for who still looks here
 from sortal.base.options import with_parameters
 from sortal.base.save import save
 from sortal.data.columns import union
@@ -63,13 +66,11 @@ from sortal.engines import LocalEngine, gather
 from sortal.errors import (
     InputError,
     LabelError,
-    MissingValueError,
     MissingValueWarning,
     SortalError,
     UnknownCategoryError,
     UnknownCategoryWarning,
     agreed,
-    counted,
     warn,
 )
 
@@ -117,7 +118,8 @@ class TableClassifier(ClassifierMixin, BaseEstimator, Generic[Opt, S, M]):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing != "error"
+        tags.input_tags.pairwise = given = self.learner.by_position(self)
+        tags.input_tags.allow_nan = self.missing != "error" and not given
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -340,7 +342,11 @@ class TableClassifier(ClassifierMixin, BaseEstimator, Generic[Opt, S, M]):
         """Rows to be added to a fit, or taken out of it, or of it again."""
         before: Any = self._get_fitted()
         self.learner.refuse_more(before, options)
-        return self._open_training(X, y, sample_weight, before.summary.exponent)
+        training = self._open_training(X, y, sample_weight, before.summary.exponent)
+        strangers = self.learner.strangers(training, before)
+        if strangers is not None:
+            self._report_cells(before.schema.names, np.zeros_like(strangers), strangers)
+        return training
 
     def _names(self, training: Training, options: Opt) -> InputNames:
         table = training.source.table
@@ -360,6 +366,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator, Generic[Opt, S, M]):
 
     def _places(self, table: DataTable) -> tuple[int, ...]:
         fitted, owner = self._fitted, type(self).__name__
+        self.learner.refuse_table(table, fitted)
         if fitted.names.strings and not table.has_names:
             warn(
                 f"X does not have valid feature names, but {owner} was fitted with feature names: "
@@ -480,14 +487,13 @@ class TableClassifier(ClassifierMixin, BaseEstimator, Generic[Opt, S, M]):
         """The same by name; or an error, where the policy has it so."""
         own = self.learner.words
         if missing.sum():
-            what = f"{_cells(names, missing)} {agreed(missing.sum(), 'has', 'have')} no value"
             if self.missing == "error":
-                raise MissingValueError(f"{what}, and the policy is 'error'. {own.missing_remedy}")
+                raise own.no_missing(names, missing)
             said = words or _by_policy(own.missing, self.missing)
-            warn(f"{what}; {said}.", MissingValueWarning)
+            warn(f"{without_value(names, missing)}; {said}.", MissingValueWarning)
         if unknown.sum():
             holds = agreed(unknown.sum(), "holds a value", "hold values")
-            what = f"{_cells(names, unknown)} {holds} never seen at fit"
+            what = f"{cells_of(names, unknown)} {holds} never seen at fit"
             if self.unknown == "error":
                 remedy = own.unknown_remedy
                 raise UnknownCategoryError(f"{what}, and the policy is 'error'. {remedy}")
@@ -570,18 +576,6 @@ class TableClassifier(ClassifierMixin, BaseEstimator, Generic[Opt, S, M]):
 
 
 # --- Sentences -----------------------------------------------------------------------------------
-
-
-def counted_cells(cells: Mapping[str, int], most: int = 5) -> str:
-    """How many cells, and of which columns."""
-    named = [f"{name!r} {n}" for name, n in cells.items() if n]
-    more = f", and {counted(len(named) - most, 'more column')}" if len(named) > most else ""
-    n = sum(cells.values())
-    return f"{counted(n, 'cell')} ({', '.join(named[:most])}{more})"
-
-
-def _cells(names: tuple[str, ...], counts: Counts) -> str:
-    return counted_cells(dict(zip(names, counts.tolist(), strict=True)))
 
 
 def _by_policy(words: str | Mapping[str, str], policy: str) -> str:

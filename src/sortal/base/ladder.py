@@ -10,13 +10,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
-from sortal.base.classifier import counted_cells as counted_cells
 from sortal.base.columns import add_unused, check_kinds, declare_schema, match_columns
 from sortal.base.columns import adopt_kinds as adopt_kinds
 from sortal.base.columns import merge_declared as merge_declared
 from sortal.base.columns import refuse_empty as refuse_empty
 from sortal.base.labels import labels_of, read_target, read_truth, split_target
 from sortal.base.learner import FitReport as FitReport
+from sortal.base.learner import counted_cells as counted_cells
 from sortal.base.learner import note_classes as note_classes
 from sortal.base.learner import refuse_one_class as refuse_one_class
 from sortal.base.save import OptionalAttribute, SaveMixin, label_array

@@ -13,9 +13,11 @@ from sortal.data.columns import union
 from sortal.decision.options import costs_for, priors_for
 from sortal.errors import (
     LabelError,
+    MissingValueError,
     OneClassWarning,
     SortalError,
     UnavailableError,
+    agreed,
     counted,
     listed,
     warn,
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from sortal.base.save import FitCall
     from sortal.data.columns import Values
     from sortal.data.schema import Schema
-    from sortal.data.sources import Batch, TableSource
+    from sortal.data.sources import Batch, DataTable, TableSource
     from sortal.decision.scores import Question, ScoredTerms
     from sortal.engines import Engine
 
@@ -124,6 +126,11 @@ class CellWords:
     missing_remedy: str = "Fill them, or set missing='skip' to leave them out."
     unknown_remedy: str = "Map them to known values, or set unknown='skip' to leave them out."
 
+    def no_missing(self, names: tuple[str, ...], missing: Counts) -> MissingValueError:
+        """The error for missing values, counted by column, where the policy is "error"."""
+        what = without_value(names, missing)
+        return MissingValueError(f"{what}, and the policy is 'error'. {self.missing_remedy}")
+
 
 def _summarize(training: Training, plan: Any, options: Any) -> Any:  # noqa: ARG001
     return training.engine.reduce(training.source, plan)
@@ -162,7 +169,8 @@ class Learner(Generic[Opt, S, M]):
     ----------
     options : the dataclass of its parameters (sortal.base.options)
     kept : what a model file holds of it beside what it holds of all; "model" is among it
-    plan : (training, options) → how blocks of a first call are summarized: Batch → summary
+    plan : (training, options) → how blocks of a first call are summarized: Batch → summary, unless
+        `summarize` reads something else
     later_plan : (schema, options, fitted) → the same of rows that come later, or come again
     schema : (declared, summary, options) → the schema of all rows, classes included
     model : (summary, schema, options, training or None) → the model; `training` has all rows again
@@ -181,7 +189,10 @@ class Learner(Generic[Opt, S, M]):
     take : (fitted, ids) → the summary without the rows of these ids, where rows have ids
     whole : (options) → why rows cannot come in pieces; "" where they can
     absent : methods that it lacks, and why
+    strangers : (training, fitted) → cells of more rows with a value that the fit did not have, by
+        column, where such values cannot join; None where they can
     words, quiet : what becomes of cells at predict; (model) → columns whose missing values are met
+    refuse_table : (table, fitted) → refuses rows before their columns are matched
     rows : (source, fitted) → rows to be predicted, as they are read
     notice : (answered) → warns of what a pass met
     agrees : (fitted) → whether a summary from a file is one of the model
@@ -189,13 +200,14 @@ class Learner(Generic[Opt, S, M]):
     pack, unpack : what `kept` names, from a fit and back
     waits : rows that make no model yet are kept until more come
     own_threads : a pass has threads of its own, so that blocks come one by one
-    by_position : (options) → columns are matched by position whatever their names
+    by_position : (options) → columns are rows of the fit, as in a matrix of kernel values: they
+        are matched by position whatever their names
     """
 
     options: type[Opt]
     kept: Layout
-    plan: Callable[[Training, Opt], Callable[[Batch], Any]]
-    later_plan: Callable[[Schema, Opt, Any], Callable[[Batch], Any]]
+    plan: Callable[[Training, Opt], object]
+    later_plan: Callable[[Schema, Opt, Any], object]
     schema: Callable[[Schema, S, Opt], Schema]
     model: Callable[[S, Schema, Opt, Training | None], M]
     report: Callable[[S, Schema, M | None, Opt], FitReport]
@@ -211,7 +223,9 @@ class Learner(Generic[Opt, S, M]):
     take: Callable[[Any, ArrayLike], S] | None = None
     whole: Callable[[Any], str] = _empty
     absent: Mapping[str, str] = field(default_factory=dict)
+    strangers: Callable[[Training, Any], Counts | None] = _never
     words: CellWords = CellWords()
+    refuse_table: Callable[[DataTable, Any], None] = _never
     quiet: Callable[[M], Mask | None] = _never
     rows: Callable[[TableSource, Any], TableSource] = _same_source
     notice: Callable[[Any], None] = _never
@@ -350,6 +364,24 @@ def note_classes(report: FitReport, classes: Values, present: Values) -> FitRepo
             OneClassWarning,
         )
     return replace(report, notes=tuple(notes))
+
+
+def counted_cells(cells: Mapping[str, int], most: int = 5) -> str:
+    """How many cells, and of which columns."""
+    named = [f"{name!r} {n}" for name, n in cells.items() if n]
+    more = f", and {counted(len(named) - most, 'more column')}" if len(named) > most else ""
+    n = sum(cells.values())
+    return f"{counted(n, 'cell')} ({', '.join(named[:most])}{more})"
+
+
+def cells_of(names: tuple[str, ...], counts: Counts) -> str:
+    """The same of counts by column."""
+    return counted_cells(dict(zip(names, counts.tolist(), strict=True)))
+
+
+def without_value(names: tuple[str, ...], missing: Counts) -> str:
+    """How many cells have no value, and of which columns."""
+    return f"{cells_of(names, missing)} {agreed(missing.sum(), 'has', 'have')} no value"
 
 
 def refuse_one_class(classes: Values, owner: str) -> None:

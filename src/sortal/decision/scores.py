@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 RowPass: TypeAlias = "Callable[[Batch], ScoredTerms]"
 
+# Functions of the rows of a block.
+RowValues: TypeAlias = "Callable[[Batch], Mapped]"
+
 
 @dataclass(frozen=True, eq=False)
 class ScoredTerms:
@@ -54,7 +57,7 @@ class Question:
         return decide(shares, self.costs) if self.what == "label" else shares
 
 
-def ask(function: RowFunctions, answer: Callable[[Float], NDArray[Any]]) -> RowPass:
+def ask(function: RowValues, answer: Callable[[Float], NDArray[Any]]) -> RowPass:
     """A pass: functions of the rows of a block, and what is answered by them."""
 
     def score(batch: Batch) -> ScoredTerms:
@@ -64,7 +67,7 @@ def ask(function: RowFunctions, answer: Callable[[Float], NDArray[Any]]) -> RowP
     return score
 
 
-def ask_densities(function: RowFunctions, prior: Float, question: Question) -> RowPass:
+def ask_densities(function: RowValues, prior: Float, question: Question) -> RowPass:
     """A pass: ln f_k(x) up to a common term, and what is answered by them and priors. (Bar *)"""
     prior = prior if question.prior is None else question.prior
 

@@ -1,34 +1,274 @@
 """The basis of a kernel discriminant: all rows, or landmarks among them; and what rows are counted.
 
-The directions of the feature space are sums over the rows of the basis.
+The directions of the feature space are sums over the rows of the basis. All that the discriminant
+needs of other rows are the moments of the classes in the space of landmarks: rows as kernel values
+with these. They merge, so that rows can come in blocks, from many places and in many calls.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, Self, TypeAlias, TypeVar
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
-from sortal.data.columns import UNKNOWN, CategoryColumn
-from sortal.errors import InputError
-from sortal.kernels.landmark_space import SummarizeLandmarks
-from sortal.summaries.counts import DiscriminantSummary, count_rows, sizes_of, whole_rows
+from sortal.data.columns import CategoryColumn, kept
+from sortal.decision.options import read_class_weight
+from sortal.engines import merge_all
+from sortal.errors import FormatError, InputError
+from sortal.kernels.model import beyond
+from sortal.kernels.primal import Features, each
+from sortal.summaries.class_moments import moments_of_sums
+from sortal.summaries.counts import (
+    ClassCounts,
+    DiscriminantSummary,
+    RowCounts,
+    count_rows,
+    sizes_of,
+    whole_rows,
+)
 from sortal.summaries.moments import measure_classes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Collection
 
     from numpy.typing import NDArray
 
-    from sortal._typing import Counts, Float, Mask, Places
+    from sortal._typing import ClassWeight, Counts, Float, Label, Mask, Places
+    from sortal.base.learner import Training
     from sortal.data.columns import Values
     from sortal.data.sources import Batch
-    from sortal.kernels.functions import KernelFunction, KernelInputs
-    from sortal.kernels.landmark_space import LandmarkSpace
-    from sortal.kernels.model import KernelModel
+    from sortal.kernels.model import KernelFunction, KernelInputs, KernelModel
     from sortal.kernels.primal import ReportProgress
-    from sortal.summaries.counts import ClassCounts, RowCounts
+
+T = TypeVar("T")
+
+# A function of a block.
+Pass: TypeAlias = "Callable[[Batch], T]"  # noqa: S105  (no password)
+
+
+# --- Landmark space: rows as kernel values with landmarks, and their class moments there ---------
+
+# Rows of a class taken at a time: their kernel values are what a thread holds beside the moments.
+_TILE = 8192
+
+# Rows whose kernel values stay in the cache of a core while they are made.
+_STRIP = 128
+
+# Rows of a block, for each class and at most: to begin and to merge the moments of a class takes as
+# long as some 350 rows, whatever the number of landmarks.
+_ROWS_A_CLASS, _MOST_ROWS = 5_000, 50_000
+
+# Beyond this condition of K among the landmarks, moments of kernel values would lose digits.
+_WORST = 1e6
+
+# Parts of a triangular product: 4 leave out 6 of 16 parts that are zero.
+_PARTS = 4
+
+
+def block_rows(n_rows: int, n_classes: int) -> int:
+    """How many rows a block of the pass has, all nearly alike, so that threads end together."""
+    most = min(_ROWS_A_CLASS * max(n_classes, 2), _MOST_ROWS, max(_ROWS_A_CLASS, -(-n_rows // 2)))
+    n_blocks = max(1, -(-n_rows // most))
+    return max(1, -(-n_rows // n_blocks))
+
+
+@dataclass(frozen=True, eq=False)
+class LandmarkSpace:
+    """Features of a row: its kernel values with the landmarks, or L⁻¹ times these. (S 90)
+
+    K_mm = LLᵀ are the kernel values among the landmarks. L⁻¹k(x) are coordinates in feature space,
+    and keep their digits where landmarks are nearly dependent; `turned` says that they are used.
+    """
+
+    kernel: KernelFunction
+    inputs: KernelInputs
+    basis: Float
+
+    @property
+    def n_landmarks(self) -> int:
+        """How many landmarks there are."""
+        return len(self.basis)
+
+    @cached_property
+    def gram(self) -> Float:
+        """K_mm."""
+        made = self.kernel.matrix(self.basis, self.basis)
+        return np.asarray((made + made.T) / 2)
+
+    @cached_property
+    def root(self) -> Float:
+        """L."""
+        try:
+            return np.asarray(np.linalg.cholesky(self.gram), dtype=np.float64)
+        except np.linalg.LinAlgError:  # landmarks that were drawn have a factor
+            raise FormatError(
+                "The landmarks of this model are not independent, so they were not drawn by a "
+                "fit: the model file was changed. Fit the model again."
+            ) from None
+
+    @cached_property
+    def inverse(self) -> Float:
+        """L⁻¹."""
+        identity = np.eye(self.n_landmarks)
+        return np.asarray(solve_triangular(self.root, identity, lower=True, check_finite=False))
+
+    @cached_property
+    def turned(self) -> bool:
+        """Whether features are coordinates."""
+        pivots = np.diag(self.root)
+        return bool((pivots.max() / pivots.min()) ** 2 > _WORST)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the columns of the moments are called; the last is k(x, x)."""
+        return (*(f"z{j + 1}" for j in range(self.n_landmarks)), "k(x,x)")
+
+    def features(self, u: Float, out: Float | None = None) -> Float:
+        """The features of a few rows, given as inputs of the kernel; in `out`, if there is one."""
+        out = np.empty((len(u), self.n_landmarks)) if out is None else out
+        if not self.turned:
+            return self.kernel.matrix(u, self.basis, out)
+        return self._turn(self.kernel.matrix(u, self.basis), out)
+
+    def _turn(self, values: Float, out: Float) -> Float:
+        """L⁻¹k for each row k; what is zero above the diagonal of L⁻¹ is mostly left out."""
+        ends = np.linspace(0, self.n_landmarks, _PARTS + 1).astype(int)
+        for start, stop in pairwise(ends):
+            part = self.inverse[start:stop, :stop]
+            np.matmul(values[:, :stop], part.T, out=out[:, start:stop])
+        return out
+
+    def from_coefs(self, matrix: Float) -> Float:
+        """A quadratic form in the coefficients, as one in directions of the features."""
+        return self.inverse @ matrix @ self.inverse.T if self.turned else matrix
+
+
+def summarize_landmarks(space: LandmarkSpace, *, fills: bool) -> Pass[DiscriminantSummary]:
+    """A pass: the summary of a block's features and of k(x, x).
+
+    Rows with missing values are left out, unless they are filled by the means of the inputs.
+    """
+
+    def summarize(batch: Batch) -> DiscriminantSummary:
+        read, units = space.inputs(batch), batch.row_units()
+        keep = units > 0
+        if not fills:
+            keep &= ~(read.missing & ~read.unknown).any(axis=1)
+        labels = batch.labels().take(keep)
+        made = summarize_inputs(space, read.u[keep], labels, units[keep], batch.exponent)
+        return replace(made, rows=count_rows(batch))
+
+    return summarize
+
+
+def summarize_inputs(
+    space: LandmarkSpace, u: Float, labels: CategoryColumn, units: Counts, exponent: int
+) -> DiscriminantSummary:
+    """The summary of rows that were read before, all with weight and complete."""
+    by_class = [np.flatnonzero(labels.codes == c) for c in range(len(labels.values))]
+    here = np.array([len(rows) > 0 for rows in by_class], dtype=bool)
+    classes = kept(labels.values, here)
+    by_class = [rows for rows in by_class if len(rows)]
+    copies = units if exponent == 0 else np.ones_like(units)
+    sizes = ClassCounts(classes, _sums(copies, by_class))
+    rows = RowCounts(int(copies.sum()), np.zeros(0, dtype=np.int64))
+    with np.errstate(over="ignore", invalid="ignore"):  # what is beyond is said then
+        origin, sums = _measure(space, u, by_class, units)
+        weight = _sums(units, by_class)
+        moments = moments_of_sums((space.names, (), ()), classes, weight, exponent, origin, sums)
+    if moments is None:
+        raise beyond()
+    return DiscriminantSummary(rows, sizes, moments)
+
+
+def _measure(
+    space: LandmarkSpace, u: Float, by_class: list[Places], units: Counts
+) -> tuple[Float, Float]:
+    """Σ u (z, 1, ‖z‖²)(z, 1, ‖z‖²)ᵀ by class, z from an origin near the mean of the class."""
+    p = space.n_landmarks + 1
+    sums = np.empty((len(by_class), p + 2, p + 2))
+    origin = np.empty((len(by_class), p))
+    wide = np.empty((min(_TILE, max(map(len, by_class), default=0)), p + 2))
+    for c, rows in enumerate(by_class):
+        near = u[rows[:_STRIP]]
+        own = space.kernel.diagonal(near)
+        origin[c] = np.append(space.features(near).mean(axis=0), own.mean())
+        for start in range(0, len(rows), _TILE):
+            part = rows[start : start + _TILE]
+            mine = wide[: len(part)]
+            _fill(mine, space, u[part], origin[c])
+            if not (units[part] == 1).all():
+                mine *= np.sqrt(units[part].astype(np.float64))[:, None]
+            if start == 0:
+                np.matmul(mine.T, mine, out=sums[c])
+            else:
+                sums[c] += mine.T @ mine
+    return origin, sums
+
+
+def _fill(wide: Float, space: LandmarkSpace, u: Float, origin: Float) -> None:
+    """(z, 1, ‖z‖²) of rows, few at a time, so that their cells stay in the cache of a core."""
+    p = len(origin)
+    wide[:, p - 1], wide[:, p] = space.kernel.diagonal(u), 1.0
+    for start in range(0, len(u), _STRIP):
+        strip = slice(start, start + _STRIP)
+        z = wide[strip, :p]
+        space.features(u[strip], z[:, :-1])
+        z -= origin
+        np.einsum("ij,ij->i", z, z, out=wide[strip, p + 1])
+
+
+def _sums(units: Counts, by_class: list[Places]) -> Counts:
+    return np.array([units[rows].sum() for rows in by_class], dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class SpaceStatistics:
+    """Per class of a schema: weight v, mean features, scatter, and the mean of k(x, x)."""
+
+    weight: Float
+    means: Float
+    scatter: Float
+    diagonal: Float
+
+    @property
+    def diagonal_sum(self) -> float:
+        """Σ v_i k(x_i, x_i)."""
+        return float(self.weight @ self.diagonal)
+
+
+def read_space(
+    summary: DiscriminantSummary, classes: Values, class_weight: ClassWeight
+) -> SpaceStatistics:
+    """The statistics of a summary, classes weighted."""
+    moments = summary.moments.over(classes, ())
+    weight = np.ldexp(moments.units.astype(np.float64), -moments.exponent)
+    means = moments.origin + moments.mean
+    unit = np.ldexp(1.0, -moments.exponent)
+    scatter = moments.scatter[:, :-1, :-1]
+    scatter = scatter if unit == 1.0 else unit * scatter
+    made = SpaceStatistics(weight, means[:, :-1], scatter, means[:, -1])
+    if class_weight is None:
+        return made
+    factor = read_class_weight(class_weight, classes, weight)
+    return replace(made, weight=weight * factor, scatter=factor[:, None, None] * scatter)
+
+
+def space_features(
+    stats: SpaceStatistics, space: LandmarkSpace, penalty: str, weight_of_basis: Float
+) -> Features:
+    """What is solved in landmark space: S_w + μK_mm, or S_w + ε diag(1/v)."""
+    norm = space.from_coefs(space.gram)
+    ridge = norm if penalty == "rkhs" else space.from_coefs(np.diag(1.0 / weight_of_basis))
+    to_coefs = space.inverse.T if space.turned else np.eye(space.n_landmarks)
+    return Features(stats.weight, stats.means, ridge, to_coefs, norm, stats.scatter)
+
+
+# --- The rows of the basis, and what a fit knows of all rows -------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +277,7 @@ class BasisRows:
 
     u: Float
     ids: Counts
-    labels: NDArray[Any]
+    labels: NDArray[np.object_]
     weight: Float
 
     def take(self, rows: Counts) -> BasisRows:
@@ -50,56 +290,40 @@ class BasisRows:
         return np.array([place[label] for label in self.labels.tolist()], dtype=np.int64)
 
 
-@dataclass(frozen=True, eq=False)
-class SelectRows:
-    """Block → which rows take part: those with weight, complete unless missing values are filled.
+def select_rows(*, fills: bool, without: Collection[Label] = ()) -> Pass[Mask]:
+    """A pass: which rows take part: with weight, and complete unless missing values are filled.
 
     Rows of the classes `without` do not.
     """
 
-    with_missing: bool
-    without: tuple[Any, ...] = ()
-
-    def __call__(self, batch: Batch) -> Mask:
-        """Of one block."""
+    def select(batch: Batch) -> Mask:
         keep = batch.row_units() > 0
-        for label in self.without:
-            keep &= batch.labels().recode({label: 0}) != 0
-        if not self.with_missing:
+        if without:
+            labels = batch.labels()
+            gone = [code for code, label in enumerate(labels.values) if label in without]
+            keep &= ~np.isin(labels.codes, gone)
+        if not fills:
             whole = np.zeros(batch.n_rows, dtype=bool)
             whole[whole_rows(batch)] = True
             keep &= whole
         return np.asarray(keep)
 
+    return select
 
-@dataclass(frozen=True, eq=False)
-class GatherRows:
-    """Block → those of its rows that are wanted; `wanted` has a flag for each row of the table."""
 
-    inputs: KernelInputs
-    wanted: Mask
+def read_rows(inputs: KernelInputs, wanted: Mask) -> Pass[BasisRows]:
+    """A pass: the rows that are wanted; `wanted` has a flag for each row of the table."""
 
-    def __call__(self, batch: Batch) -> BasisRows:
-        """Of one block."""
-        keep = self.wanted[batch.start : batch.start + batch.n_rows]
+    def read(batch: Batch) -> BasisRows:
+        keep = wanted[batch.start : batch.start + batch.n_rows]
         taken = batch.take(keep)
         labels = taken.labels()
-        values = np.empty(len(labels.values), dtype=object)
-        values[:] = labels.values
+        values = np.array(labels.values, dtype=object)
         weight = np.ldexp(taken.row_units().astype(np.float64), -batch.exponent)
         ids = batch.start + np.flatnonzero(keep)
-        return BasisRows(self.inputs(taken).u, ids, values[labels.codes], weight)
+        return BasisRows(inputs(taken).u, ids, values[labels.codes], weight)
 
-
-def gather_rows(blocks: Iterable[BasisRows]) -> BasisRows:
-    """Blocks as one."""
-    parts = list(blocks)
-    return BasisRows(
-        np.concatenate([part.u for part in parts]),
-        np.concatenate([part.ids for part in parts]),
-        np.concatenate([part.labels for part in parts]),
-        np.concatenate([part.weight for part in parts]),
-    )
+    return read
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,11 +338,6 @@ class KernelBasis:
     rows: BasisRows
     space: LandmarkSpace | None = None
     asked: int = 0
-
-    @property
-    def solver(self) -> str:
-        """Dense, or landmarks."""
-        return "dense" if self.space is None else "landmarks"
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,11 +354,6 @@ class KernelSummary:
     def rows(self) -> RowCounts:
         """All rows and their missing values."""
         return self.counts.rows
-
-    @property
-    def sizes(self) -> ClassCounts:
-        """By class, the rows that take part."""
-        return self.counts.sizes
 
     @property
     def labels(self) -> Values:
@@ -161,48 +375,45 @@ class KernelSummary:
         rows = self.basis.rows
         labels = CategoryColumn(self.labels, rows.codes(self.labels).astype(np.int32))
         units = np.ldexp(rows.weight, self.exponent).astype(np.int64)
-        made = SummarizeLandmarks(basis.space, fill=True).of(rows.u, labels, units, self.exponent)
+        made = summarize_inputs(basis.space, rows.u, labels, units, self.exponent)
         return KernelSummary(basis, replace(made, rows=self.rows))
 
 
-@dataclass(frozen=True)
-class CountRows:
-    """Block → counts of the rows that take part, as a summary without columns."""
+def count_taking_part(*, fills: bool) -> Pass[DiscriminantSummary]:
+    """A pass: counts of the rows that take part, as a summary without columns."""
+    select = select_rows(fills=fills)
 
-    taking_part: SelectRows
-
-    def __call__(self, batch: Batch) -> DiscriminantSummary:
-        """Count one block."""
-        rows = np.flatnonzero(self.taking_part(batch))
+    def count(batch: Batch) -> DiscriminantSummary:
+        rows = np.flatnonzero(select(batch))
         moments = measure_classes(
             (), (), (), batch.labels(), batch.units, batch.exponent, rows, (), (), None
         )
         assert moments is not None  # noqa: S101  (there is no column in which to overflow)
         return DiscriminantSummary(count_rows(batch), sizes_of(batch, rows), moments)
 
+    return count
+
+
+def count_training(
+    training: Training, basis: KernelBasis, tell: ReportProgress, *, fills: bool
+) -> DiscriminantSummary:
+    """Counts of the rows that take part, and of landmarks the moments in their space."""
+    source, engine = training.source, training.engine
+    if basis.space is None:
+        return engine.reduce(source, count_taking_part(fills=fills))
+    n_classes = len(set(basis.rows.labels.tolist()))
+    source = replace(source, block_rows=block_rows(source.table.n_rows, n_classes))
+    blocks = engine.map(source, summarize_landmarks(basis.space, fills=fills))
+    return merge_all(each(blocks, source.n_blocks, tell))
+
 
 def basis_of(model: KernelModel, factor: Float, space: LandmarkSpace | None) -> KernelBasis:
     """The basis of a model, whose weights of rows are without those of classes again."""
-    labels = np.empty(len(model.classes), dtype=object)
-    labels[:] = model.classes
+    labels = np.array(model.classes, dtype=object)
     of_rows = factor[model.codes]
     weight = model.weight_of_basis / np.where(of_rows > 0, of_rows, 1.0)
     rows = BasisRows(model.basis, model.ids, labels[model.codes], weight)
     return KernelBasis(model.kernel, model.inputs, rows, space, len(model.ids))
-
-
-@dataclass(frozen=True, eq=False)
-class CountUnknown:
-    """Block → by column, values that the inputs do not know."""
-
-    inputs: KernelInputs
-
-    def __call__(self, batch: Batch) -> Counts:
-        """Count one block."""
-        codes = self.inputs.design.code_arrays(batch)
-        found = np.zeros(len(batch.columns), dtype=np.int64)
-        found[list(self.inputs.design.categories)] = (codes == UNKNOWN).sum(axis=1)
-        return found
 
 
 # --- Landmarks: rows by whose kernel values all others are described -----------------------------

@@ -1,248 +1,263 @@
-"""KernelDiscriminant, the estimator: parameters, fitted attributes, saving."""
+"""KernelDiscriminant: the learner, and what is read off its fits."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from sortal.base.learner import refuse_one_class
-from sortal.base.summary_classifier import incremental_method
-from sortal.decision.options import check_progress, read_class_weight, read_seed, whole_number
-from sortal.decision.scores import identity
-from sortal.errors import FormatError, ParameterError, SortalError
-from sortal.kernels.basis import KernelBasis, KernelSummary, basis_of
-from sortal.kernels.explain import ReadKernelRows, explain_rows, gather_kernel_rows
-from sortal.kernels.fit import KernelLeaveOneOut
-from sortal.kernels.landmark_space import LandmarkSpace
-from sortal.kernels.learn import class_counts
-from sortal.kernels.model import KernelModel
-from sortal.kernels.options import KernelOptions
+from sortal.base.classifier import TableClassifier
+from sortal.base.learner import CellWords, Learner, refuse_one_class
+from sortal.decision.options import read_class_weight, whole_number
+from sortal.decision.scores import ask, ask_densities
+from sortal.errors import FormatError, LabelError, ParameterError
+from sortal.kernels.basis import (
+    KernelBasis,
+    KernelSummary,
+    LandmarkSpace,
+    basis_of,
+    count_training,
+)
+from sortal.kernels.explain import explain_rows, read_kernel_rows
+from sortal.kernels.first_pass import choose_basis, plan_basis, refuse_hollow
+from sortal.kernels.learn import (
+    KernelOptions,
+    KernelProblem,
+    build_model,
+    check_options,
+    class_counts,
+    priorless,
+    read_schema,
+    report_fit,
+)
+from sortal.kernels.leave_one_out import SUMMED, choose_ridge, leave_out
+from sortal.kernels.model import KernelModel, kernel_name, rows_at_a_time
+from sortal.kernels.primal import StagedProgress
 from sortal.kernels.working import show_kernel
-from sortal.modelfile.arrays import OptionsField, RecordField, SummaryField
+from sortal.modelfile.arrays import RecordField, SummaryField
 from sortal.modelfile.fields import Layout
 from sortal.records.tables import Explanations
 from sortal.summaries.counts import DiscriminantSummary
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable
+    from typing import TypeAlias
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
-    from sortal._typing import Counts, Float
+    from sortal._typing import Counts, Float, TableLike
+    from sortal.base.learner import Fitted, Training
+    from sortal.data.schema import Schema
+    from sortal.data.sources import Batch, DataTable, TableSource
+    from sortal.decision.scores import Question, ScoredTerms
     from sortal.kernels.explain import KernelExplanation, KernelRows
-    from sortal.kernels.functions import KernelFunction
+    from sortal.kernels.model import KernelFunction
     from sortal.records.tables import Table, Working
 
-
-# --- What is read off a fitted kernel discriminant: attributes, explanations, its numbers --------
-
-
-class ReadableKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelLeaveOneOut):
-    """A fitted kernel discriminant, read."""
-
-    def transform(self, X: Any) -> Float:
-        """The projections p(x) = Σ_j a_j k(x_j, x) on the directions, not centered.
-
-        Parameters
-        ----------
-        X : table
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_directions)
-        """
-        model: KernelModel = self._fitted_model()
-        return self._score_rows(X, model.coordinates, identity)
-
-    def explain(self, X: Any, max_rows: int = 5) -> Explanations[KernelExplanation]:
-        """Why: the rows of the basis that pull each row most, to the class said and away from it.
-
-        With costs, what they add to the log-odds is a part of its own.
-
-        Parameters
-        ----------
-        X : table
-        max_rows : int, default=5
-            How many basis rows are named; the rest is added up.
-        """
-        whole_number("max_rows", max_rows, 1)
-        rows, backend = self._read_rows(X)
-        refuse_one_class(self._schema.classes, "explain")
-        made = explain_rows(self._fitted_model(), rows, self._read_costs(self.costs), max_rows)
-        return Explanations(made, range(len(rows)), backend)
-
-    def working(self, X: Any = None, max_rows: int = 20) -> Working:
-        """The numbers of this fit: K, M, N, a, projections; of rows X, projections and posteriors.
-
-        Parameters
-        ----------
-        X : table, default=None
-        max_rows : int, default=20
-            Rows of the basis up to which matrices are shown whole.
-        """
-        whole_number("max_rows", max_rows, 1)
-        model = self._fitted_model()
-        rows, backend = (None, self._backend) if X is None else self._read_rows(X)
-        return show_kernel(model, rows, self._read_costs(self.costs), max_rows, backend)
-
-    def _read_rows(self, X: Any) -> tuple[KernelRows, str]:
-        model, source = self._fitted_model(), self._open(X)
-        rows = gather_kernel_rows(list(self._engine().map(source, ReadKernelRows(model))))
-        unknown = rows.unknown.sum(axis=0)
-        self._report_columns(rows.missing.sum(axis=0) - unknown, unknown)
-        return rows, source.table.backend or self._backend
-
-    @property
-    def terms_(self) -> NDArray[Any]:
-        """What the kernel is asked about: a number's column, or column=value."""
-        model: KernelModel = self._fitted_model()
-        return np.array(model.inputs.design.terms, dtype=object)
-
-    @property
-    def kernel_(self) -> KernelFunction:
-        """The kernel: name, gamma, degree, coef0."""
-        kernel: KernelFunction = self._fitted_model().kernel
-        return kernel
-
-    @property
-    def gamma_(self) -> float:
-        """γ of the kernel."""
-        return float(self._fitted_model().kernel.gamma)
-
-    @property
-    def ridge_(self) -> float:
-        """The ridge, as given or as chosen."""
-        return float(self._fitted_model().ridge)
-
-    @property
-    def mu_(self) -> float:
-        """The weight of the penalty: μ, or ε with penalty="coefficients"."""
-        return float(self._fitted_model().mu)
-
-    @property
-    def solver_(self) -> str:
-        """Whether all rows are the basis, or landmarks."""
-        return str(self._fitted_model().solver)
-
-    @property
-    def n_landmarks_(self) -> int:
-        """How many landmarks there are."""
-        model: KernelModel = self._fitted_model()
-        if model.solver != "landmarks":
-            raise AttributeError("n_landmarks_ exists where solver_ is 'landmarks'.")
-        return len(model.ids)
-
-    @property
-    def basis_ids_(self) -> Counts:
-        """The rows of the basis, as places in the table of the fit, or of the first call."""
-        return np.asarray(self._fitted_model().ids)
-
-    @property
-    def dual_coef_(self) -> Float:
-        """The coefficients a, a row a basis row and a column a direction."""
-        return np.asarray(self._fitted_model().coefs)
-
-    @property
-    def eigenvalues_(self) -> Float:
-        """λ of each direction, falling."""
-        return np.asarray(self._fitted_model().eigenvalues)
-
-    @property
-    def projected_means_(self) -> Float:
-        """m_c, a row a class; NaN for a class without rows."""
-        model: KernelModel = self._fitted_model()
-        means = np.where(model.weight[:, None] > 0, model.means, np.nan)
-        return self._spread(means, np.nan, axis=0)
-
-    @property
-    def projected_scatters_(self) -> Float:
-        """s_c², a row a class."""
-        return self._spread(self._fitted_model().scatters, axis=0)
-
-    @property
-    def condition_(self) -> float:
-        """An estimate of the condition number of the matrix that was inverted."""
-        return float(self._fitted_model().condition)
-
-    @property
-    def loo_curve_(self) -> Table:
-        """The mean of ln P(y|x) without each row, for every ridge that was tried."""
-        found: Table | None = self._fitted_model().curve
-        if found is None:
-            raise AttributeError("loo_curve_ exists after a fit with ridge='loo'.")
-        return replace(found, backend=self._backend)
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self._fitted_model().coefs.shape[1])
+    KernelFit: TypeAlias = Fitted[KernelOptions, KernelSummary, KernelModel]
 
 
-# --- What a kernel discriminant keeps in a model file: its basis, and of landmarks the moments ---
+WORDS = CellWords(
+    missing="the mean of their column stands for them",
+    missing_remedy="Fill them, or set missing='drop_rows' or missing='mean'.",
+    unknown_remedy=(
+        "Map them to known values, or set unknown='skip': the mean of their column stands for them."
+    ),
+)
 
 
-class SavedKernel(ReadableKernel):
-    """The state of a kernel discriminant, out and in."""
+# --- Fitting: the basis, counts of the rows, the ridge, directions -------------------------------
 
-    _kept: ClassVar[Layout] = Layout(
-        _counts=SummaryField(DiscriminantSummary),
-        _model=RecordField(KernelModel),
-        _fitted=OptionsField(KernelOptions),
+
+def _later_plan(schema: Schema, options: KernelOptions, fitted: KernelFit) -> KernelBasis:  # noqa: ARG001
+    """The basis so far; where all rows are it, landmarks among them."""
+    basis: KernelBasis = fitted.plan
+    if basis.space is not None:
+        return basis
+    wanted = np.arange(len(basis.rows.ids))
+    return choose_basis(options, basis.kernel, basis.inputs, wanted, basis.rows.take)
+
+
+def _summarize(training: Training, basis: KernelBasis, options: KernelOptions) -> KernelSummary:
+    stop = SUMMED if options.ridge == "loo" else 0.9
+    tell = StagedProgress(options.progress).part(0.2, stop)
+    return KernelSummary(
+        basis, count_training(training, basis, tell, fills=options.missing == "mean")
     )
 
-    @property
-    def _counts(self) -> DiscriminantSummary:
-        """Counts of the rows, and of landmarks the moments in their space."""
-        return self._summary.counts
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted estimator into a model file, which `sortal.load` reads.
-
-        The file holds data only, as docs/model_file.md has it. A kernel that is a function cannot
-        be kept in one, and is refused. A file of that name is replaced when the new one is
-        complete, and not before.
-
-        Parameters
-        ----------
-        path : str or path
-            Where to write; by custom it ends in ".sortal".
-        """
-        if self._fitted_model().kernel.name == "callable" or callable(self.kernel):
-            raise ParameterError(
-                "This kernel is a function, and a model file holds data only, no code: use a named "
-                "kernel, give the kernel matrix with kernel='precomputed', or pickle the estimator."
-            )
-        super().save(path)
-
-    def _restore(self, kept: dict[str, Any]) -> None:
-        model, counts, options = kept["_model"], kept.pop("_counts"), kept["_fitted"]
-        if (model.solver == "landmarks") != bool(counts.moments.numbers):
-            raise FormatError("The summary does not fit the basis: damaged?")
-        space = None
-        if model.solver == "landmarks":
-            space = LandmarkSpace(model.kernel, model.inputs, model.basis)
-        try:
-            weight, _ = class_counts(counts, model.classes)
-            factor = read_class_weight(options.class_weight, model.classes, weight)
-        except (SortalError, LookupError, ValueError) as error:
-            raise FormatError(f"The summary does not fit the classes ({error}).") from None
-        self._plan = basis_of(model, factor, space)
-        self._summary = KernelSummary(self._plan, counts)
-        super()._restore(kept)
-
-    def _saved_plan(self) -> KernelBasis:
-        return self._plan
-
-    def _agrees(self, summary: KernelSummary) -> bool:
-        space = summary.basis.space
-        names = () if space is None else space.names
-        return summary.counts.moments.numbers == names and super()._agrees(summary)
+def _build(
+    summary: KernelSummary, schema: Schema, options: KernelOptions, training: Training | None
+) -> KernelModel:
+    if not summary.labels:
+        raise LabelError(
+            "KernelDiscriminant has no row left to learn from: keep some, or fit others."
+        )
+    problem, progress = (
+        KernelProblem(summary, schema.classes, options),
+        StagedProgress(options.progress),
+    )
+    problem.check()
+    curve = None
+    if options.ridge == "loo":
+        assert training is not None  # noqa: S101  (pieces were refused)
+        problem, curve = choose_ridge(problem, training, progress)
+    return build_model(problem, training, progress, curve)
 
 
-class KernelDiscriminant(SavedKernel):
+def _join(fitted: KernelFit, basis: KernelBasis) -> KernelSummary:
+    summary = fitted.summary
+    return summary if summary.basis.space is not None else summary.in_space(basis)
+
+
+def _whole(options: KernelOptions) -> str:
+    """Why rows cannot come in pieces; nothing where they can."""
+    words = {
+        "kernel": ("precomputed", "set kernel='rbf'"),
+        "solver": ("dense", "set solver='landmarks'"),
+        "ridge": ("loo", "give a number"),
+    }
+    for name, (word, remedy) in words.items():
+        given = getattr(options, name)
+        if isinstance(given, str) and given == word:
+            return f"{name}={word!r} needs all rows at once: use fit, or {remedy}."
+    return ""
+
+
+# What says how rows are read. Landmarks are those of the first call, so that its random state is of
+# no account later.
+_READ_BY = ("kernel", "gamma", "degree", "coef0", "scale", "solver", "n_landmarks")
+
+
+def _refuse_more(fitted: KernelFit, options: KernelOptions) -> None:
+    """Rows that would be read otherwise cannot be joined."""
+    if any(getattr(options, name) != getattr(fitted.options, name) for name in _READ_BY):
+        raise ParameterError(
+            "The kernel, its parameters, the scale or the landmarks were set to others after "
+            "the first rows, whose basis they cannot use: set them back, or fit again."
+        )
+    if (options.missing == "mean") != (fitted.options.missing == "mean"):
+        raise ParameterError(
+            f"missing={options.missing!r} was set after a fit with another policy, whose summary "
+            "it cannot use: set it back, or fit again."
+        )
+    if not fitted.plan.inputs.factor.any():
+        raise ParameterError(
+            "The first rows, all of one class, do not vary in any column, so that there is no "
+            "scale for others: fit again to all rows."
+        )
+
+
+def _strangers(training: Training, fitted: KernelFit) -> Counts | None:
+    """Values of categories that the inputs do not know, by column."""
+    inputs = fitted.plan.inputs
+    if not inputs.design.categories:
+        return None
+    blocks = training.engine.map(training.source, lambda batch: inputs(batch).unknown.sum(axis=0))
+    return np.asarray(np.sum(list(blocks), axis=0))
+
+
+# --- Asking --------------------------------------------------------------------------------------
+
+
+def _is_matrix(options: KernelOptions) -> bool:
+    """Whether tables are matrices of kernel values."""
+    return kernel_name(options.kernel) == "precomputed"
+
+
+def _refuse_table(table: DataTable, fitted: KernelFit) -> None:
+    if _is_matrix(fitted.options):
+        refuse_hollow(table)
+
+
+def _few_rows(source: TableSource, fitted: KernelFit) -> TableSource:
+    """So few rows at a time that their kernel values fit."""
+    most = rows_at_a_time(len(fitted.model.ids))
+    return replace(source, block_rows=min(source.rows_per_block, most))
+
+
+def _answer(fitted: KernelFit, question: Question) -> Callable[[Batch], ScoredTerms]:
+    if question.prior is not None and fitted.options.rule == "nearest_mean":
+        raise priorless()
+    return ask_densities(fitted.model.score, fitted.model.prior, question)
+
+
+# --- What is kept in a model file: the model, and counts; of landmarks moments in their space ----
+
+
+def _pack(fitted: KernelFit) -> dict[str, object]:
+    if fitted.model.kernel.name == "callable":
+        raise ParameterError(
+            "This kernel is a function, and a model file holds data only, no code: use a named "
+            "kernel, give the kernel matrix with kernel='precomputed', or pickle the estimator."
+        )
+    return {"counts": fitted.summary.counts, "model": fitted.model}
+
+
+def _unpack(
+    learner: object,  # noqa: ARG001
+    kept: dict[str, object],
+    declared: Schema,  # noqa: ARG001
+    options: KernelOptions,
+) -> tuple[KernelBasis, KernelSummary, KernelModel]:
+    model, counts = kept["model"], kept["counts"]
+    assert isinstance(model, KernelModel) and isinstance(counts, DiscriminantSummary)  # noqa: S101, PT018
+    if (model.solver == "landmarks") != bool(counts.moments.numbers):
+        raise FormatError("The summary does not fit the basis: damaged?")
+    space = None
+    if model.solver == "landmarks":
+        space = LandmarkSpace(model.kernel, model.inputs, model.basis)
+    weight, _ = class_counts(counts, model.classes)
+    factor = read_class_weight(options.class_weight, model.classes, weight)
+    basis = basis_of(model, factor, space)
+    return basis, KernelSummary(basis, counts), model
+
+
+def _agrees(fitted: KernelFit) -> bool:
+    """Whether the counts of a file are of its landmarks and columns."""
+    space, counts = fitted.plan.space, fitted.summary.counts
+    names = () if space is None else space.names
+    return counts.moments.numbers == names and len(counts.rows.missing) == len(
+        fitted.schema.columns
+    )
+
+
+KERNEL = Learner(
+    options=KernelOptions,
+    kept=Layout(counts=SummaryField(DiscriminantSummary), model=RecordField(KernelModel)),
+    plan=lambda training, options: plan_basis(training, options, WORDS),
+    later_plan=_later_plan,
+    schema=lambda declared, summary, options: read_schema(declared, summary),  # noqa: ARG005
+    model=_build,
+    report=lambda summary, schema, model, options: report_fit(summary, schema, model),  # noqa: ARG005
+    answer=_answer,
+    check=check_options,
+    summarize=_summarize,
+    join=_join,
+    refuse_more=_refuse_more,
+    leave_out=leave_out,
+    whole=_whole,
+    absent={"forget": "A KernelDiscriminant cannot forget rows: fit it to the others."},
+    strangers=_strangers,
+    words=WORDS,
+    refuse_table=_refuse_table,
+    rows=_few_rows,
+    agrees=_agrees,
+    pack=_pack,
+    unpack=_unpack,
+    waits=True,
+    by_position=_is_matrix,
+)
+
+
+class KernelDiscriminant(
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    KernelOptions,
+    TableClassifier[KernelOptions, KernelSummary, KernelModel],
+):
     """Fisher's discriminant in the feature space of a kernel, and Gaussians along its directions.
 
     A direction w = Σ_j a_j φ(x_j) is a sum over rows x_j, the basis: all rows of the fit, or
@@ -251,63 +266,11 @@ class KernelDiscriminant(SavedKernel):
     classes lie as far apart along w as they can, measured by how wide they are. A row is projected
     by p(x) = Σ_j a_j k(x_j, x), and given the class that is likeliest there.
 
-    Parameters
-    ----------
-    kernel : {"rbf", "poly", "linear", "laplacian", "precomputed"} or callable, default="rbf"
-        exp(-γ‖u - u'‖²), (γ uᵀu' + coef0)^degree, uᵀu' or exp(-γ‖u - u'‖₁) of the inputs u of two
-        rows; a function of two matrices of inputs, which gives the matrix of kernel values; or, for
-        "precomputed", X is that matrix, of all rows of the fit with each other, and at predict of
-        the rows asked about with all rows of the fit.
-    gamma : float, default=None
-        γ above 0. None: one over the sum of the variances of the inputs for "rbf", of their
-        standard deviations for "laplacian", and 1 for "poly".
-    degree, coef0 : int and float, default=2 and 0.0
-        Of "poly".
-    scale : {"auto", "std", None}, default="auto"
-        Whether numbers are divided by their standard deviation (divisor: the weight of all rows).
-        "auto" does so for "rbf" and "laplacian". Indicators of categories are never divided.
-    ridge : float of at least 0, "loo" or None, default=None
-        The weight of the penalty; for penalty="rkhs" as a share of Σ v_i k(x_i, x_i), v being the
-        weights of the rows. None: 2/n, n being the number of rows, so that μ is twice the mean of
-        k(x, x); or the ε that damps as much. 0 is the limit of a vanishing ridge. "loo" takes that
-        of nine values under which rows are likeliest when they are left out one by one.
-    penalty : {"rkhs", "coefficients"}, default="rkhs"
-        P = μK, the squared length of w, or P = ε diag(1/v), that of a.
-    rule : {"gaussian", "nearest_mean"}, default="gaussian"
-        One Gaussian a class, with the pooled covariance along the directions; or the class whose
-        projected mean is nearest by that covariance, whatever the shares of the classes.
-    n_components : int, default=None
-        How many directions to use; at most one fewer than classes.
-    solver : {"auto", "dense", "landmarks"}, default="auto"
-        "dense": all rows are the basis. "landmarks": rows that describe the others best.
-        "auto" is "dense" up to 10,000 rows where memory allows. `partial_fit` has landmarks always.
-    n_landmarks : int, default=None
-        None: 1000, or all rows if there are fewer.
-    random_state : int of at least 0, RandomState or None, default=0
-        Which rows become landmarks. None is 0 here: a fit gives the same model each time. From a
-        RandomState a number is drawn at each fit.
-    priors : array-like of shape (n_classes,) or dict, default=None
-        π in the order of `classes_`, or by label. By default the share of each class.
-    class_weight : dict or "balanced", default=None
-        Factor on the weight of each row by its class; "balanced" gives every class the same total.
-    costs : array-like of shape (n_classes, n_classes), default=None
-        costs[i, j] is the cost of saying class j when class i is true. With costs, `predict` gives
-        the class of least expected cost.
-    categorical_features : "from_dtype", "all", mask, positions or names, default="from_dtype"
-        Words, truth values and categorical types are always categories; numbers are categories
-        where named here. A category enters as one indicator for each of its values.
-    missing : {"drop_rows", "mean", "error"}, default="drop_rows"
-        Missing values at fit: the row is left out, the missing value takes the mean of its column
-        (over the rows of the first call), or an error. At predict a missing value takes the mean of
-        its column, a category the shares of its values, except with "error".
-    unknown : {"skip", "error"}, default="skip"
-        A value that the first rows did not have is treated as a missing value, or is an error.
-    progress : callable, default=None
-        Called during a fit with how many of 100 parts are done, and 100. What it raises ends the
-        fit.
-    n_jobs : int, default=None
-        Threads; None means all cores (one inside a joblib worker). The result does not depend
-        on it.
+    `partial_fit` keeps the scale, gamma, means and landmarks of the first call; with them, blocks
+    in any order give the model of one pass over all rows. `loo_proba`, for the price of another
+    fit, keeps these, the weight of the penalty and the basis; class means, scatter, priors, divisor
+    and class weights are those of the other rows. A kernel that is a function cannot be saved in a
+    model file.
 
     Attributes
     ----------
@@ -355,107 +318,140 @@ class KernelDiscriminant(SavedKernel):
     0.97
     """
 
-    _missing_words = "the mean of their column stands for them"
-    _missing_remedy = "Fill them, or set missing='drop_rows' or missing='mean'."
-    _unknown_remedy = (
-        "Map them to known values, or set unknown='skip': the mean of their column stands for them."
-    )
+    learner = KERNEL
 
-    def __init__(
-        self,
-        kernel: Any = "rbf",
-        *,
-        gamma: float | None = None,
-        degree: int = 2,
-        coef0: float = 0.0,
-        scale: str | None = "auto",
-        ridge: float | str | None = None,
-        penalty: str = "rkhs",
-        rule: str = "gaussian",
-        n_components: int | None = None,
-        solver: str = "auto",
-        n_landmarks: int | None = None,
-        random_state: int | np.random.RandomState | None = 0,
-        priors: ArrayLike | dict[Any, float] | None = None,
-        class_weight: dict[Any, float] | str | None = None,
-        costs: ArrayLike | None = None,
-        categorical_features: Any = "from_dtype",
-        missing: str = "drop_rows",
-        unknown: str = "skip",
-        progress: Callable[[int, int], object] | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.scale = scale
-        self.ridge = ridge
-        self.penalty = penalty
-        self.rule = rule
-        self.n_components = n_components
-        self.solver = solver
-        self.n_landmarks = n_landmarks
-        self.random_state = random_state
-        self.priors = priors
-        self.class_weight = class_weight
-        self.costs = costs
-        self.categorical_features = categorical_features
-        self.missing = missing
-        self.unknown = unknown
-        self.progress = progress
-        self.n_jobs = n_jobs
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        given = isinstance(self.kernel, str) and self.kernel == "precomputed"
-        tags.input_tags.pairwise = given
-        tags.input_tags.allow_nan &= not given
-        return tags
-
-    @incremental_method
-    def partial_fit(
-        self,
-        X: Any,
-        y: Any,
-        classes: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> KernelDiscriminant:
-        """Add rows. Scale, gamma, fill-ins and landmarks are those of the first call.
-
-        With them, blocks in any order give the model of one pass over all rows.
+    def transform(self, X: TableLike) -> Float:
+        """The projections p(x) = Σ_j a_j k(x_j, x) on the directions, not centered.
 
         Parameters
         ----------
-        X, y, sample_weight :
-            As in `fit`. Columns are matched to those of the first call.
-        classes : array-like, default=None
-            Classes to know of before their first row comes; not needed otherwise.
+        X : table
 
         Returns
         -------
-        self
+        ndarray of shape (n_samples, n_directions)
         """
-        made: KernelDiscriminant = super().partial_fit(X, y, classes, sample_weight)
-        return made
+        project = self._model.project
+        return self._pass(self._open(X), ask(project, lambda projected: projected)).answer
 
-    def _options(self) -> KernelOptions:
-        self._policies()
-        check_progress("progress", self.progress)
-        return KernelOptions(
-            self.kernel,
-            self.gamma,
-            self.degree,
-            self.coef0,
-            self.scale,
-            self.ridge,
-            self.penalty,
-            self.rule,
-            self.n_components,
-            self.solver,
-            self.n_landmarks,
-            read_seed(self.random_state),
-            self.priors,
-            self.class_weight,
-            self._fills(),
-        )
+    def explain(self, X: TableLike, max_rows: int = 5) -> Explanations[KernelExplanation]:
+        """Why: the rows of the basis that pull each row most, to the class said and away from it.
+
+        With costs, what they add to the log-odds is a part of its own.
+
+        Parameters
+        ----------
+        X : table
+        max_rows : int, default=5
+            How many basis rows are named; the rest is added up.
+        """
+        whole_number("max_rows", max_rows, 1)
+        rows, backend = self._read_rows(X)
+        refuse_one_class(self._schema.classes, "explain")
+        made = explain_rows(self._model, rows, self._fitted.read_costs(self.costs), max_rows)
+        return Explanations(made, range(len(rows.u)), backend)
+
+    def working(self, X: TableLike | None = None, max_rows: int = 20) -> Working:
+        """The numbers of this fit: K, M, N, a, projections; of rows X, projections and posteriors.
+
+        Parameters
+        ----------
+        X : table, default=None
+        max_rows : int, default=20
+            Rows of the basis up to which matrices are shown whole.
+        """
+        whole_number("max_rows", max_rows, 1)
+        model = self._model
+        rows, backend = (None, self._backend) if X is None else self._read_rows(X)
+        return show_kernel(model, rows, self._fitted.read_costs(self.costs), max_rows, backend)
+
+    def _read_rows(self, X: TableLike) -> tuple[KernelRows, str]:
+        model, source = self._model, self._open(X)
+        return self._pass(source, read_kernel_rows(model)), source.table.backend or self._backend
+
+    @property
+    def priors_(self) -> Float:
+        """π_k."""
+        return self._get_fitted().over_classes(self._model.prior, axis=0)
+
+    @property
+    def terms_(self) -> NDArray[np.object_]:
+        """What the kernel is asked about: a number's column, or column=value."""
+        return np.array(self._model.inputs.design.terms, dtype=object)
+
+    @property
+    def kernel_(self) -> KernelFunction:
+        """The kernel: name, gamma, degree, coef0."""
+        return self._model.kernel
+
+    @property
+    def gamma_(self) -> float:
+        """γ of the kernel."""
+        return self._model.kernel.gamma
+
+    @property
+    def ridge_(self) -> float:
+        """The ridge, as given or as chosen."""
+        return self._model.ridge
+
+    @property
+    def mu_(self) -> float:
+        """The weight of the penalty: μ, or ε with penalty="coefficients"."""
+        return self._model.mu
+
+    @property
+    def solver_(self) -> str:
+        """Whether all rows are the basis, or landmarks."""
+        return self._model.solver
+
+    @property
+    def n_landmarks_(self) -> int:
+        """How many landmarks there are."""
+        model = self._model
+        if model.solver != "landmarks":
+            raise AttributeError("n_landmarks_ exists where solver_ is 'landmarks'.")
+        return len(model.ids)
+
+    @property
+    def basis_ids_(self) -> Counts:
+        """The rows of the basis, as places in the table of the fit, or of the first call."""
+        return self._model.ids
+
+    @property
+    def dual_coef_(self) -> Float:
+        """The coefficients a, a row a basis row and a column a direction."""
+        return self._model.coefs
+
+    @property
+    def eigenvalues_(self) -> Float:
+        """λ of each direction, falling."""
+        return self._model.eigenvalues
+
+    @property
+    def projected_means_(self) -> Float:
+        """m_c, a row a class; NaN for a class without rows."""
+        model = self._model
+        means = np.where(model.weight[:, None] > 0, model.means, np.nan)
+        return self._get_fitted().over_classes(means, np.nan, axis=0)
+
+    @property
+    def projected_scatters_(self) -> Float:
+        """s_c², a row a class."""
+        return self._get_fitted().over_classes(self._model.scatters, axis=0)
+
+    @property
+    def condition_(self) -> float:
+        """An estimate of the condition number of the matrix that was inverted."""
+        return self._model.condition
+
+    @property
+    def loo_curve_(self) -> Table:
+        """The mean of ln P(y|x) without each row, for every ridge that was tried."""
+        found = self._model.curve
+        if found is None:
+            raise AttributeError("loo_curve_ exists after a fit with ridge='loo'.")
+        return replace(found, backend=self._backend)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self._model.coefs.shape[1])

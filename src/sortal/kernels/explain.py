@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from sortal.data.columns import as_numbers, given_values
 from sortal.decision.posterior import Decisions, difference, posterior
-from sortal.discriminants.linear_functions import read_centered
+from sortal.engines import total
 from sortal.errors import agreed
 from sortal.records.tables import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from sortal._typing import Float, Mask
+    from sortal._typing import Counts, Float, Mask
     from sortal.data.columns import Value, Values
     from sortal.data.sources import Batch
     from sortal.kernels.model import KernelModel
@@ -83,24 +84,9 @@ class KernelExplanation:
     costs: float | None
     total: float
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Plain lists and strings, ready for JSON; infinities as the words inf and -inf."""
-        return {
-            "label": self.label,
-            "against": self.against,
-            "classes": list(self.classes),
-            "posterior": list(self.posterior),
-            "log_odds": _json(self.log_odds),
-            "offset": _json(self.offset),
-            "pulls": [asdict(pull) for pull in self.pulls],
-            "rest": self.rest,
-            "by_class": list(self.by_class),
-            "n_basis": self.n_basis,
-            "basis": self.basis,
-            "filled": [asdict(cell) for cell in self.filled],
-            "costs": None if self.costs is None else _json(self.costs),
-            "total": _json(self.total),
-        }
+        return {name: _plain(value) for name, value in vars(self).items()}
 
     def to_table(self, backend: str = "pandas") -> Table:
         """Offset, pulls, the rest, costs and their total, without digits that are rounding only."""
@@ -139,9 +125,12 @@ def _tidy(value: float) -> float:
     return round(value, 12) + 0.0
 
 
-def _json(value: float) -> float | str:
-    """JSON has no infinity."""
-    return value if np.isfinite(value) else str(value)
+def _plain(value: object) -> object:
+    """JSON has neither tuples nor infinities."""
+    if isinstance(value, tuple):
+        own = KernelContribution | ImputedColumn
+        return [asdict(one) if isinstance(one, own) else one for one in value]
+    return str(value) if isinstance(value, float) and not np.isfinite(value) else value
 
 
 # --- Making them ---------------------------------------------------------------------------------
@@ -165,7 +154,7 @@ class ExplainKernel:
             offset, coefficients = _prior_odds(model, label, against), np.zeros(len(model.ids))
         else:
             offset, coefficients = pulls_between(model, label, against)
-        kernel = model.coordinates.with_basis(self.rows.u[i : i + 1])[0]
+        kernel = model.with_basis(self.rows.u[i : i + 1])[0]
         pulls = coefficients * kernel
         listed = _strongest(pulls, self.max_rows)
         left, log_odds = np.delete(pulls, listed), offset + float(pulls.sum())
@@ -191,8 +180,8 @@ class ExplainKernel:
         """The columns of a row for which their mean stands."""
         columns = self.model.inputs.design.schema.columns
         found = []
-        for j in np.flatnonzero(self.rows.missing[i]).tolist():
-            mark: Mark = "unknown" if self.rows.unknown[i, j] else "missing"
+        for j in np.flatnonzero(self.rows.filled[i]).tolist():
+            mark: Mark = "unknown" if self.rows.new[i, j] else "missing"
             found.append(ImputedColumn(columns[j].name, self.rows.given[i, j], mark))
         return found
 
@@ -201,7 +190,7 @@ def explain_rows(
     model: KernelModel, rows: KernelRows, costs: Float | None, max_rows: int
 ) -> ExplainKernel:
     """What every row's explanation is made from."""
-    log_joint = rows.functions + model.log_prior
+    log_joint = model.log_densities(rows.projections) + model.log_prior
     shares, verdicts = (
         posterior(log_joint, model.prior),
         Decisions.of(log_joint, model.prior, costs),
@@ -248,43 +237,34 @@ def _pull(model: KernelModel, j: int, kernel: float, coefficient: float) -> Kern
 
 @dataclass(frozen=True, eq=False)
 class KernelRows:
-    """Rows that are looked at one by one: inputs u, projections p, functions ln f_c.
+    """Rows that are looked at one by one: inputs u, projections p.
 
-    And which cells have no value, which of these an unknown one, and the cells as they were given.
+    And which cells are `filled`, for want of a value or of a known one, which of these are `new`
+    values, and the cells as they were given; of both the counts by column.
     """
 
     u: Float
     projections: Float
-    functions: Float
-    missing: Mask
-    unknown: Mask
-    given: NDArray[Any]
-
-    def __len__(self) -> int:
-        return len(self.u)
+    filled: Mask
+    new: Mask
+    given: NDArray[np.object_]
+    missing: Counts = total()
+    unknown: Counts = total()
 
 
-@dataclass(frozen=True, eq=False)
-class ReadKernelRows:
-    """Block → KernelRows."""
+def read_kernel_rows(model: KernelModel) -> Callable[[Batch], KernelRows]:
+    """A pass: rows that are looked at one by one."""
+    design = model.inputs.design
 
-    model: KernelModel
+    def look(batch: Batch) -> KernelRows:
+        read, mapped = model.inputs(batch), model.project(batch)
+        given = np.empty(read.missing.shape, dtype=object)
+        for j in design.numbers:
+            given[:, j] = as_numbers(batch.columns[j])
+        for j in design.categories:
+            given[:, j] = given_values(batch.columns[j])
+        given[read.missing & ~read.unknown] = None
+        cells = read.missing, read.unknown, given
+        return KernelRows(read.u, mapped.values, *cells, mapped.missing, mapped.unknown)
 
-    def __call__(self, batch: Batch) -> KernelRows:
-        """Read one block."""
-        model = self.model
-        read = read_centered(model.coordinates)(batch)
-        u, functions = model.inputs(batch).u, model.scores.of(read.values)
-        return KernelRows(u, read.values, functions, read.missing, read.unknown, read.given)
-
-
-def gather_kernel_rows(blocks: Sequence[KernelRows]) -> KernelRows:
-    """Blocks as one."""
-    return KernelRows(
-        np.concatenate([block.u for block in blocks]),
-        np.concatenate([block.projections for block in blocks]),
-        np.concatenate([block.functions for block in blocks]),
-        np.concatenate([block.missing for block in blocks]),
-        np.concatenate([block.unknown for block in blocks]),
-        np.concatenate([block.given for block in blocks]),
-    )
+    return look

@@ -1,9 +1,11 @@
-"""A first look at the rows: what a kernel is asked about, and how wide it is by default."""
+"""A first look at the rows: what a kernel is asked about, how wide it is, and what its basis is."""
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,17 +13,49 @@ from sortal.data.columns import union
 from sortal.data.schema import Design, Schema
 from sortal.data.table import infinite
 from sortal.decision.geometry import EPS
+from sortal.decision.options import read_seed
 from sortal.discriminants.statistics import nothing_left, plan_fill, read_fill
-from sortal.errors import ColumnError, InputError, MissingValueError, listed
-from sortal.kernels.functions import KernelFunction, KernelInputs
+from sortal.engines import gather
+from sortal.errors import (
+    ColumnError,
+    InputError,
+    MissingValueError,
+    ParameterError,
+    SortalWarning,
+    agreed,
+    brief,
+    counted,
+    listed,
+    warn,
+)
+from sortal.kernels.basis import (
+    MOST_SAMPLED,
+    KernelBasis,
+    LandmarkSpace,
+    choose_landmarks,
+    read_rows,
+    select_rows,
+)
+from sortal.kernels.model import (
+    STATIONARY,
+    KernelFunction,
+    KernelInputs,
+    kernel_name,
+    positive,
+)
+from sortal.kernels.primal import StagedProgress
 from sortal.summaries.counts import count_rows, whole_rows
 
 if TYPE_CHECKING:
-    from sortal._typing import Float
+    from collections.abc import Callable
+
+    from sortal._typing import Float, Places
+    from sortal.base.learner import CellWords, Training
     from sortal.data.columns import Values
     from sortal.data.sources import Batch, DataTable
-    from sortal.kernels.options import KernelOptions
-    from sortal.summaries.value_tables import BayesSummary, SummarizeBayes
+    from sortal.kernels.basis import BasisRows
+    from sortal.kernels.learn import KernelOptions
+    from sortal.summaries.value_tables import BayesSummary
 
 
 # Squares below it hold fewer than all digits.
@@ -35,29 +69,22 @@ _FAR, _LEAST_RIDGE = 1e4, 1e-8
 _ROWS = 1024
 
 
-@dataclass(frozen=True)
-class FirstPass:
-    """Block → counts and moments of the rows that take part; rows and missing values of all."""
+def look(schema: Schema, *, fills: bool) -> Callable[[Batch], BayesSummary]:
+    """A pass: counts and moments of the rows that take part; rows and missing values of all."""
+    measure = plan_fill(schema)
 
-    look: SummarizeBayes
-    with_missing: bool
+    def summarize(batch: Batch) -> BayesSummary:
+        taken = batch if fills else batch.take(whole_rows(batch))
+        return replace(measure(taken), rows=count_rows(batch))
 
-    @classmethod
-    def of(cls, schema: Schema, with_missing: bool) -> FirstPass:
-        """At all columns."""
-        return cls(plan_fill(schema), with_missing)
-
-    def __call__(self, batch: Batch) -> BayesSummary:
-        """Look at one block."""
-        taken = batch if self.with_missing else batch.take(whole_rows(batch))
-        return replace(self.look(taken), rows=count_rows(batch))
+    return summarize
 
 
 def refuse_unusable(seen: BayesSummary, schema: Schema, options: KernelOptions) -> None:
     """Rows must be left; a kernel matrix has numbers alone, and all of them."""
     missing = zip(seen.rows.missing.tolist(), schema.names, strict=True)
     named = [name for n, name in sorted(missing, key=lambda one: -one[0]) if n]
-    if options.name == "precomputed":
+    if kernel_name(options.kernel) == "precomputed":
         words = [column.name for column in schema.columns if not column.is_number]
         if words:
             raise ColumnError(
@@ -130,20 +157,21 @@ def read_inputs(spread: ColumnSpread, schema: Schema, options: KernelOptions) ->
     """Number terms divided by their standard deviation, indicators never; what never varies is
     left out. (S 84) Where only differences matter, the means are taken off, which saves digits.
     """
-    design, given = Design(schema), options.name == "precomputed"
+    design, name = Design(schema), kernel_name(options.kernel)
     is_number = np.isin(design.owner, design.numbers)
     factor = np.ones(design.n_terms)
-    if options.scales and not given:
+    scales = options.scale == "std" or (options.scale == "auto" and name in STATIONARY)
+    if scales and name != "precomputed":
         deviation = np.sqrt(spread.variance[is_number])
         varies = deviation > 0
         factor[is_number] = np.where(varies, 1.0 / np.where(varies, deviation, 1.0), 0.0)
-    shift = spread.mean if options.stationary else np.zeros(design.n_terms)
+    shift = spread.mean if name in STATIONARY else np.zeros(design.n_terms)
     return KernelInputs(design, shift, factor, spread.mean)
 
 
 def refuse_still(spread: ColumnSpread, options: KernelOptions) -> None:
     """Something must vary, unless kernel values themselves are given."""
-    if options.name != "precomputed" and not spread.variance.any():
+    if kernel_name(options.kernel) != "precomputed" and not spread.variance.any():
         raise InputError(
             "No column of this table varies, so that nothing tells the classes apart: check how "
             "the table was read, and whether its numbers are too small to be squared (1e-146)."
@@ -157,15 +185,15 @@ def read_kernel(
 
     Variances are those of the inputs.
     """
-    deviation = np.sqrt(spread.variance) * inputs.factor
+    name, deviation = kernel_name(options.kernel), np.sqrt(spread.variance) * inputs.factor
     widths = {"rbf": float((deviation**2).sum()), "laplacian": float(deviation.sum())}
-    default = 1.0 / (widths.get(options.name) or 1.0)
+    default = 1.0 / (widths.get(name) or 1.0)
     return KernelFunction(
-        options.name,
-        default if options.gamma is None else float(options.gamma),
-        int(options.degree),
-        float(options.coef0),
-        options.kernel if options.name == "callable" else None,
+        name,
+        default if options.gamma is None else options.gamma,
+        options.degree,
+        options.coef0,
+        None if isinstance(options.kernel, str) else options.kernel,
     )
 
 
@@ -176,7 +204,7 @@ def still_columns(inputs: KernelInputs) -> list[str]:
 
 
 def far_columns(
-    spread: ColumnSpread, inputs: KernelInputs, kernel: KernelFunction, ridge: Any
+    spread: ColumnSpread, inputs: KernelInputs, kernel: KernelFunction, ridge: float | str | None
 ) -> list[str]:
     """Columns whose mean, as an input of a kernel of products, dwarfs the spread of all.
 
@@ -190,3 +218,195 @@ def far_columns(
     widest = np.sqrt((spread.variance * inputs.factor**2).sum())
     far = np.abs(spread.mean * inputs.factor) > most * widest
     return [design.schema.columns[j].name for j in design.owner[far].tolist()]
+
+
+# Kernel values may be so small, or large by as much.
+_LEAST_SIZE = 1e-75
+
+
+def refuse_beyond(diagonal: Float, weight: Float | float = 1.0) -> None:
+    """Kernel values of rows with themselves must be such that their fourth powers can be added."""
+    weights = np.broadcast_to(weight, np.shape(diagonal))
+    size = float(weights @ diagonal / weights.sum())
+    if size == 0:
+        raise InputError(
+            "The kernel says k(x, x) = 0 for every row, so that all rows are the origin of feature "
+            "space, and a kernel that is not 0 elsewhere is not positive: scale the columns, or "
+            "use another kernel."
+        )
+    if size > 0 and not _LEAST_SIZE <= size <= 1.0 / _LEAST_SIZE:
+        raise InputError(
+            f"Kernel values of these rows are about {size:.0e}, too far from 1 to be calculated "
+            "with: divide the columns by a constant, set scale='std', or take a smaller degree."
+        )
+
+
+def _refuse_other_shape(n_rows: int, n_columns: int) -> None:
+    """A kernel matrix of a fit is square."""
+    if n_rows != n_columns:
+        raise InputError(
+            f"X has {counted(n_rows, 'row')} and {counted(n_columns, 'column')}, and "
+            "kernel='precomputed' takes the kernel matrix of the rows of the fit with each other, "
+            "which is square: give k(x_i, x_j), or the rows themselves with another kernel."
+        )
+
+
+# --- Sizes: whether all rows can be the basis, how many landmarks, and among how many rows -------
+
+# Up to so many rows all of them are the basis, where nothing else is asked for.
+MOST_DENSE = 10_000
+
+# Landmarks, where nothing else is asked for.
+DEFAULT_LANDMARKS = 1000
+
+# Landmarks are chosen among 5 times as many rows, and among so many at least.
+_LEAST_SAMPLED = 5_000
+
+# Kernel matrices that are in memory at a time: Cholesky works in place, eigenvectors do not.
+_BY_CHOLESKY, _BY_EIGENVECTORS, _LOOKED_AT = 1, 12, 6
+
+_GB = 2.0**30
+
+
+def resolve_solver(options: KernelOptions, n: int) -> str:
+    """Dense up to 10,000 rows where memory allows, unless another is asked for."""
+    if kernel_name(options.kernel) == "precomputed":
+        return "dense"
+    if options.solver != "auto":
+        return options.solver
+    if options.n_landmarks is not None:  # who counts them wants them
+        return "landmarks"
+    there = free_memory()
+    fits = there is None or needed_memory(options, n) <= there
+    return "dense" if n <= MOST_DENSE and fits else "landmarks"
+
+
+def refuse_memory(options: KernelOptions, n: int) -> None:
+    """A kernel matrix that does not fit is refused before it is made."""
+    there, need = free_memory(), needed_memory(options, n)
+    if there is not None and need > there:
+        raise InputError(
+            f"The kernel matrix of {counted(n, 'row')} needs {need / _GB:.1f} GB of memory, and "
+            f"there are {there / _GB:.1f} GB: use solver='landmarks', or give fewer rows."
+        )
+
+
+def needed_memory(options: KernelOptions, n: int) -> float:
+    """Bytes that a dense fit takes at its height."""
+    by_eigenvectors = options.penalty == "coefficients" or options.ridge in ("loo", 0)
+    matrices = _BY_EIGENVECTORS if by_eigenvectors else _BY_CHOLESKY
+    if kernel_name(options.kernel) in ("callable", "precomputed"):
+        matrices = max(matrices, _LOOKED_AT)
+    return 8.0 * n * n * matrices
+
+
+def free_memory() -> float | None:
+    """Bytes that programs can still have; None where the system does not say."""
+    try:
+        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
+            if line.startswith("MemAvailable:"):
+                return float(line.split()[1]) * 1024.0
+    except (OSError, ValueError, IndexError):
+        pass
+    try:
+        return float(os.sysconf("SC_PAGE_SIZE")) * float(os.sysconf("SC_PHYS_PAGES"))
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
+def count_landmarks(options: KernelOptions, n: int) -> int:
+    """How many landmarks are asked for; no more than rows."""
+    if options.n_landmarks is None:
+        return min(DEFAULT_LANDMARKS, n)
+    if options.n_landmarks > n:
+        raise ParameterError(
+            f"n_landmarks={brief(options.n_landmarks)} but {counted(n, 'row')} "
+            f"{agreed(n, 'takes', 'take')} part: give at most that, or None."
+        )
+    return int(options.n_landmarks)
+
+
+def sample_size(asked: int, n: int) -> int:
+    """Among how many of n rows landmarks are chosen."""
+    return min(n, max(asked, min(MOST_SAMPLED, max(5 * asked, _LEAST_SAMPLED))))
+
+
+# --- The basis of the first rows -----------------------------------------------------------------
+
+# Rows by which a kernel that is a function is looked at before landmarks are chosen.
+_LOOKED_AT_FIRST = 500
+
+
+def plan_basis(training: Training, options: KernelOptions, words: CellWords) -> KernelBasis:
+    """The basis of the first rows; of one class, where no others come, none need vary."""
+    source = training.source
+    seen = training.engine.reduce(source, look(source.schema, fills=options.missing == "mean"))
+    if options.missing == "error" and seen.rows.missing.any():
+        raise words.no_missing(source.schema.names, seen.rows.missing)
+    refuse_unusable(seen, source.schema, options)
+    schema = schema_of(source.schema, seen.values.values, seen.labels)
+    spread = ColumnSpread.of(seen, schema)
+    if training.more or len(seen.labels) != 1:
+        refuse_still(spread, options)
+    inputs = read_inputs(spread, schema, options)
+    kernel = read_kernel(spread, inputs, options)
+    if far := far_columns(spread, inputs, kernel, options.ridge):
+        warn(
+            f"The values of {listed(far)} lie so far from 0, beside their spread, that "
+            "products of them hold less than half of their digits. Take their means off, use "
+            "kernel='rbf', or a larger ridge.",
+            SortalWarning,
+        )
+    places = taking_part(training, options)
+    if training.more or resolve_solver(options, len(places)) == "landmarks":
+        wanted = lambda some: rows_at(training, inputs, some)
+        return choose_basis(options, kernel, inputs, places, wanted)
+    if kernel.name == "precomputed":
+        _refuse_other_shape(source.table.n_rows, len(source.places))
+    refuse_memory(options, len(places))
+    rows = rows_at(training, inputs, places)
+    if kernel.name == "precomputed":
+        rows = replace(rows, u=rows.u[:, :0].copy())
+    else:
+        refuse_beyond(kernel.diagonal(rows.u))
+    return KernelBasis(kernel, inputs, rows)
+
+
+def taking_part(training: Training, options: KernelOptions) -> Places:
+    """The places of the rows that take part and whose class has weight."""
+    given = options.class_weight
+    # classes whose rows are told not to count
+    without = [k for k, factor in given.items() if factor == 0] if isinstance(given, dict) else ()
+    select = select_rows(fills=options.missing == "mean", without=without)
+    return np.flatnonzero(np.concatenate(list(training.engine.map(training.source, select))))
+
+
+def rows_at(training: Training, inputs: KernelInputs, places: Places) -> BasisRows:
+    """The rows at some places, in the order of the table."""
+    wanted = np.zeros(training.source.table.n_rows, dtype=bool)
+    wanted[places] = True
+    return gather(training.engine.map(training.source, read_rows(inputs, wanted)))
+
+
+def choose_basis(
+    options: KernelOptions,
+    kernel: KernelFunction,
+    inputs: KernelInputs,
+    places: Places,
+    rows_at: Callable[[Places], BasisRows],
+) -> KernelBasis:
+    """Landmarks, among a sample of the rows at some places."""
+    asked, seed = count_landmarks(options, len(places)), read_seed(options.random_state)
+    size = sample_size(asked, len(places))
+    if size < len(places):
+        random = np.random.default_rng(seed)
+        places = np.sort(random.choice(places, size, replace=False))
+    sample = rows_at(places)
+    refuse_beyond(kernel.diagonal(sample.u))
+    if kernel.name == "callable":
+        some = sample.u[:_LOOKED_AT_FIRST]
+        positive(kernel.matrix(some, some), "The matrix of this kernel")
+    tell = StagedProgress(options.progress).part(0.0, 0.2)
+    chosen = choose_landmarks(kernel, sample.u, asked, seed, tell)
+    rows = sample.take(chosen)
+    return KernelBasis(kernel, inputs, rows, LandmarkSpace(kernel, inputs, rows.u), asked)

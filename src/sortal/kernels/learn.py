@@ -2,43 +2,246 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
+from sortal.base.learner import FitReport
+from sortal.base.options import (
+    categorical_features,
+    class_weight,
+    costs,
+    n_jobs,
+    one_of,
+    option,
+    priors,
+    progress,
+    random_state,
+    whole,
+)
 from sortal.data.schema import Schema
-from sortal.decision.options import read_class_weight, read_priors
+from sortal.decision.options import (
+    as_real,
+    is_whole,
+    non_negative,
+    read_class_weight,
+    read_priors,
+)
 from sortal.discriminants.leave_one_out import read_fitted
 from sortal.discriminants.linear.learn import unbiased_divisor
-from sortal.discriminants.statistics import multiply_rows, read_statistics, refuse_weightless
-from sortal.errors import InputError, ParameterError, brief, counted
-from sortal.kernels.landmark_space import read_space, solve_landmarks
-from sortal.kernels.model import KernelModel
-from sortal.kernels.primal import Labeled
-from sortal.kernels.solve import solve_dense
+from sortal.discriminants.statistics import (
+    multiply_rows,
+    read_statistics,
+    refuse_weightless,
+    report_missing,
+    sentence,
+)
+from sortal.engines import n_threads
+from sortal.errors import (
+    ParameterError,
+    PerfectSeparationWarning,
+    agreed,
+    brief,
+    counted,
+    warn,
+)
+from sortal.kernels.basis import read_space, space_features
+from sortal.kernels.first_pass import refuse_beyond, rows_at, schema_of, still_columns
+from sortal.kernels.model import KernelLike, KernelModel, KernelName, Penalty, kernel_name, positive
+from sortal.kernels.primal import Labeled, solve_features
+from sortal.kernels.solve import kernel_matrix, solve_dense
 
 if TYPE_CHECKING:
-    from sortal._typing import Float
+    from collections.abc import Callable
+
+    from sortal._typing import CategoricalFeatures, ClassWeight, CostsLike, Float, PriorsLike
+    from sortal.base.learner import Training
     from sortal.data.columns import Values
     from sortal.discriminants.leave_one_out import FittedStatistics
-    from sortal.kernels.basis import BasisRows, KernelSummary
-    from sortal.kernels.landmark_space import SpaceStatistics
-    from sortal.kernels.options import KernelOptions
-    from sortal.kernels.primal import ReportProgress, Solution
+    from sortal.kernels.basis import BasisRows, KernelSummary, SpaceStatistics
+    from sortal.kernels.primal import Features, ReportProgress, StagedProgress
+    from sortal.records.tables import Table
     from sortal.summaries.counts import DiscriminantSummary
 
+
+# --- Options -------------------------------------------------------------------------------------
+
+Scale = Literal["auto", "std"]
+Rule = Literal["gaussian", "nearest_mean"]
+SolverChoice = Literal["auto", "dense", "landmarks"]
+Missing = Literal["drop_rows", "mean", "error"]
+Unknown = Literal["skip", "error"]
+
+# The largest power of 2 that float64 holds is 2^1023.
+MOST_DEGREE = 1000
+
+
+def _kernel(name: str, given: object) -> object:
+    names = get_args(KernelName)
+    if callable(given) or (isinstance(given, str) and given in names):
+        return given
+    raise ParameterError(
+        f"{name}={brief(given)} is not known: it can be {', '.join(map(repr, names))}, or a "
+        "function of two matrices of rows."
+    )
+
+
+def _width(name: str, given: object) -> float | None:
+    if given is None or 0 < as_real(given) < math.inf:
+        return None if given is None else as_real(given)
+    raise ParameterError(f"{name}={brief(given)} cannot be used: give a number above 0, or None.")
+
+
+def _degree(name: str, given: int) -> int:
+    if is_whole(given) and 1 <= given <= MOST_DEGREE:
+        return int(given)
+    raise ParameterError(
+        f"{name}={brief(given)} cannot be used: give a whole number from 1 to {MOST_DEGREE}."
+    )
+
+
+def _constant(name: str, given: object) -> float:
+    if as_real(given) < 0:
+        raise ParameterError(
+            f"{name}={brief(given)} cannot be used: below 0, (γ uᵀu' + coef0)^degree is no inner "
+            "product. Give a number of at least 0."
+        )
+    return non_negative(name, given)
+
+
+def _ridge(name: str, given: object) -> object:
+    if given is None or (isinstance(given, str) and given == "loo"):
+        return given
+    if isinstance(given, str):
+        raise ParameterError(
+            f"{name}={given!r} is not known: it can be a number of at least 0, 'loo', or None."
+        )
+    return non_negative(name, given)
+
+
+@dataclass(eq=False, repr=False)
+class KernelOptions:
+    """The parameters of the kernel discriminant."""
+
+    kernel: KernelLike = option(
+        "rbf",
+        '{"rbf", "poly", "linear", "laplacian", "precomputed"} or callable',
+        """exp(-γ‖u - u'‖²), (γ uᵀu' + coef0)^degree, uᵀu' or exp(-γ‖u - u'‖₁) of the inputs u of
+        two rows; a function of two matrices of inputs, which gives the matrix of kernel values;
+        or, for "precomputed", X is that matrix, of all rows of the fit with each other, and at
+        predict of the rows asked about with all rows of the fit.""",
+        _kernel,
+    )
+    _: KW_ONLY
+    gamma: float | None = option(
+        None,
+        "float",
+        """γ above 0. None: one over the sum of the variances of the inputs for "rbf", of their
+        standard deviations for "laplacian", and 1 for "poly".""",
+        _width,
+    )
+    degree: int = option(2, f"int from 1 to {MOST_DEGREE}", 'Of "poly".', _degree)
+    coef0: float = option(0.0, "float of at least 0", 'Of "poly".', _constant)
+    scale: Scale | None = one_of(
+        Scale,
+        "auto",
+        """Whether numbers are divided by their standard deviation (divisor: the weight of all
+        rows). "auto" does so for "rbf" and "laplacian". Indicators of categories are never
+        divided.""",
+        none=True,
+    )
+    ridge: float | Literal["loo"] | None = option(
+        None,
+        'float of at least 0, "loo" or None',
+        """The weight of the penalty; for penalty="rkhs" as a share of Σ v_i k(x_i, x_i), v being
+        the weights of the rows. None: 2/n, n being the number of rows, so that μ is twice the mean
+        of k(x, x); or the ε that damps as much. 0 is the limit of a vanishing ridge. "loo" takes
+        that of nine values under which rows are likeliest when they are left out one by one.""",
+        _ridge,
+    )
+    penalty: Penalty = one_of(
+        Penalty, "rkhs", "P = μK, the squared length of w, or P = ε diag(1/v), that of a."
+    )
+    rule: Rule = one_of(
+        Rule,
+        "gaussian",
+        """One Gaussian a class, with the pooled covariance along the directions; or the class
+        whose projected mean is nearest by that covariance, whatever the shares of the classes.""",
+    )
+    n_components: int | None = whole(
+        None,
+        1,
+        "How many directions to use; at most one fewer than classes.",
+        none="as many as there are",
+    )
+    solver: SolverChoice = one_of(
+        SolverChoice,
+        "auto",
+        """"dense": all rows are the basis. "landmarks": rows that describe the others best.
+        "auto" is "dense" up to 10,000 rows where memory allows. `partial_fit` has landmarks
+        always.""",
+    )
+    n_landmarks: int | None = whole(
+        None,
+        1,
+        "None: 1000, or all rows if there are fewer.",
+        none="1000, or all rows if fewer",
+    )
+    random_state: int | np.random.RandomState | None = random_state("Which rows become landmarks.")
+    priors: PriorsLike = priors()
+    class_weight: ClassWeight = class_weight()
+    costs: CostsLike = costs()
+    categorical_features: CategoricalFeatures = categorical_features(
+        "A category enters as one\nindicator for each of its values."
+    )
+    missing: Missing = one_of(
+        Missing,
+        "drop_rows",
+        """Missing values at fit: the row is left out, the missing value takes the mean of its
+        column (over the rows of the first call), or an error. At predict a missing value takes the
+        mean of its column, a category the shares of its values, except with "error".""",
+    )
+    unknown: Unknown = one_of(
+        Unknown,
+        "skip",
+        """A value that the first rows did not have is treated as a missing value, or is an
+        error.""",
+    )
+    progress: Callable[[int, int], object] | None = progress(
+        """Called during a fit with how many of 100 parts are done, and 100. What it raises ends
+        the fit."""
+    )
+    n_jobs: int | None = n_jobs()
+
+
+def check_options(options: KernelOptions) -> None:
+    """Refuse options that contradict each other."""
+    if options.rule == "nearest_mean" and options.priors is not None:
+        raise priorless()
+    if kernel_name(options.kernel) == "precomputed" and options.solver == "landmarks":
+        raise ParameterError(
+            "solver='landmarks' needs rows, and kernel='precomputed' has none: set solver='dense'."
+        )
+
+
+def priorless() -> ParameterError:
+    """The error for priors of a rule that has none."""
+    return ParameterError(
+        "priors cannot be given with rule='nearest_mean', in which all classes count alike: set "
+        "rule='gaussian', or priors=None."
+    )
+
+
+# --- What is to be solved ------------------------------------------------------------------------
 
 # The ridge where none is given, over the number of rows: μ is twice the mean of k(x, x).
 DEFAULT_RIDGE = 2.0
 
 # What is tried where ridge="loo".
 RIDGES = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
-
-
-# Kernel values may be so small, or large by as much.
-_LEAST_SIZE = 1e-75
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,12 +312,19 @@ class KernelProblem:
         given, (weight, _) = self.given_prior, self.weighed
         return weight / weight.sum() if given is None else given
 
-    @property
+    @cached_property
     def space(self) -> SpaceStatistics:
         """Of landmarks, the moments of the classes in their space."""
         return read_space(self.summary.counts, self.classes, self.options.class_weight)
 
     @property
+    def features(self) -> Features:
+        """What is solved in landmark space."""
+        space = self.summary.basis.space
+        assert space is not None  # noqa: S101  (of landmarks)
+        return space_features(self.space, space, self.options.penalty, self.labeled.weight)
+
+    @cached_property
     def fitted(self) -> FittedStatistics:
         """Counts by class, ready to lose a row."""
         stats = read_statistics(self.summary.counts, Schema((), self.classes))
@@ -149,66 +359,30 @@ def class_counts(counts: DiscriminantSummary, classes: Values) -> tuple[Float, F
     return weight, rows
 
 
-@dataclass(frozen=True, eq=False)
-class Solved:
-    """A solution, and the ridge and the weight of the penalty that it has."""
-
-    ridge: float
-    mu: float
-    solution: Solution
+# --- The solution --------------------------------------------------------------------------------
 
 
-def solve_all_rows(problem: KernelProblem, K: Float, tell: ReportProgress) -> Solved:
-    """The directions of a basis of all rows, whose kernel values K are overwritten."""
-    rows, options = problem.labeled, problem.options
-    refuse_beyond(np.diag(K), rows.weight)
-    diagonal = float(rows.weight @ np.diag(K))
-    ridge, mu = problem.penalty(diagonal)
-    return Solved(ridge, mu, solve_dense(K, rows, options.penalty, mu, problem.most, tell))
-
-
-def solve_span(problem: KernelProblem) -> Solved:
-    """The directions in the span of landmarks."""
-    options, weight, space = problem.options, problem.labeled.weight, problem.summary.basis.space
-    assert space is not None  # noqa: S101  (or there are no landmarks)
-    if options.penalty == "coefficients" and not weight.all():
-        raise ParameterError(
-            f"class_weight={options.class_weight!r} leaves landmarks without weight, whose "
-            "coefficients penalty='coefficients' cannot weigh: set penalty='rkhs', or fit again."
-        )
-    stats = problem.space
-    refuse_beyond(stats.diagonal, stats.weight)
-    ridge, mu = problem.penalty(stats.diagonal_sum)
-    solution = solve_landmarks(stats, space, options.penalty, mu, weight, problem.most)
-    return Solved(ridge, mu, solution)
-
-
-def ridges(problem: KernelProblem, diagonal: float) -> list[tuple[float, float]]:
-    """Ridges that are tried, and the weight of the penalty of each."""
-    return [problem.half_point(g, diagonal) for g in RIDGES]
-
-
-def refuse_beyond(diagonal: Float, weight: Float | float = 1.0) -> None:
-    """Kernel values of rows with themselves must be such that their fourth powers can be added."""
-    weights = np.broadcast_to(weight, np.shape(diagonal))
-    size = float(weights @ diagonal / weights.sum())
-    if size == 0:
-        raise InputError(
-            "The kernel says k(x, x) = 0 for every row, so that all rows are the origin of feature "
-            "space, and a kernel that is not 0 elsewhere is not positive: scale the columns, or "
-            "use another kernel."
-        )
-    if size > 0 and not _LEAST_SIZE <= size <= 1.0 / _LEAST_SIZE:
-        raise InputError(
-            f"Kernel values of these rows are about {size:.0e}, too far from 1 to be calculated "
-            "with: divide the columns by a constant, set scale='std', or take a smaller degree."
-        )
-
-
-def build_model(problem: KernelProblem, solved: Solved) -> KernelModel:
-    """The model of a solution."""
-    solution = solved.solution
+def build_model(
+    problem: KernelProblem,
+    training: Training | None,
+    progress: StagedProgress,
+    curve: Table | None = None,
+) -> KernelModel:
+    """The model of a problem whose ridge is known; `curve` is what was tried to choose it."""
     basis, rows, labeled = problem.summary.basis, problem.basis, problem.labeled
+    penalty, most = problem.options.penalty, problem.most
+    if basis.space is None:
+        K = basis_matrix(problem, training, progress.part(0.0, 0.3))
+        refuse_beyond(np.diag(K), labeled.weight)
+        ridge, mu = problem.penalty(float(labeled.weight @ np.diag(K)))
+        solution = solve_dense(K, labeled, penalty, mu, most, progress.part(0.3, 1.0))
+    else:
+        _refuse_weightless_landmarks(problem)
+        stats = problem.space
+        refuse_beyond(stats.diagonal, stats.weight)
+        ridge, mu = problem.penalty(stats.diagonal_sum)
+        solution = solve_features(problem.features, mu, most)
+    progress.tell(1.0)
     return KernelModel(
         classes=problem.classes,
         kernel=basis.kernel,
@@ -217,10 +391,10 @@ def build_model(problem: KernelProblem, solved: Solved) -> KernelModel:
         ids=rows.ids,
         codes=rows.codes(problem.classes),
         weight_of_basis=labeled.weight,
-        solver=basis.solver,
-        penalty=problem.options.penalty,
-        ridge=solved.ridge,
-        mu=solved.mu,
+        solver="dense" if basis.space is None else "landmarks",
+        penalty=penalty,
+        ridge=ridge,
+        mu=mu,
         coefs=np.ascontiguousarray(solution.coefs),
         eigenvalues=solution.eigenvalues,
         lengths=solution.lengths,
@@ -230,21 +404,54 @@ def build_model(problem: KernelProblem, solved: Solved) -> KernelModel:
         prior=problem.prior,
         divisor=unbiased_divisor(*problem.weighed),
         condition=solution.condition,
+        curve=curve,
     )
 
 
-def zero_classes(class_weight: Any) -> tuple[Any, ...]:
-    """Classes whose rows are told not to count."""
-    if not isinstance(class_weight, dict):
-        return ()
-    return tuple(label for label, factor in class_weight.items() if factor == 0)
-
-
-def refuse_other_shape(n_rows: int, n_columns: int) -> None:
-    """A kernel matrix of a fit is square."""
-    if n_rows != n_columns:
-        raise InputError(
-            f"X has {counted(n_rows, 'row')} and {counted(n_columns, 'column')}, and "
-            "kernel='precomputed' takes the kernel matrix of the rows of the fit with each other, "
-            "which is square: give k(x_i, x_j), or the rows themselves with another kernel."
+def _refuse_weightless_landmarks(problem: KernelProblem) -> None:
+    if problem.options.penalty == "coefficients" and not problem.labeled.weight.all():
+        raise ParameterError(
+            f"class_weight={problem.options.class_weight!r} leaves landmarks without weight, whose "
+            "coefficients penalty='coefficients' cannot weigh: set penalty='rkhs', or fit again."
         )
+
+
+def basis_matrix(problem: KernelProblem, training: Training | None, tell: ReportProgress) -> Float:
+    """K of the basis rows; what is not positive by its form is looked at."""
+    basis, rows = problem.summary.basis, problem.basis
+    kernel = basis.kernel
+    if kernel.name == "precomputed":
+        assert training is not None  # noqa: S101  (pieces were refused)
+        given = rows_at(training, basis.inputs, rows.ids)
+        return positive(given.u[:, rows.ids], "The kernel matrix X")
+    if kernel.name == "callable":
+        return positive(kernel.matrix(rows.u, rows.u), "The matrix of this kernel")
+    return kernel_matrix(kernel, rows.u, n_threads(problem.options.n_jobs), tell)
+
+
+def read_schema(declared: Schema, summary: KernelSummary) -> Schema:
+    """What was declared, with the values that the inputs know and the classes that have weight."""
+    design = summary.basis.inputs.design
+    values = tuple(design.schema.columns[j].values for j in design.categories)
+    return schema_of(declared, values, summary.labels)
+
+
+def report_fit(summary: KernelSummary, schema: Schema, model: KernelModel | None) -> FitReport:
+    """What to know of rows, columns, landmarks and directions; of the last, warned of, too."""
+    missing, notes = report_missing(summary.counts, schema)
+    basis, n = summary.basis, len(summary.basis.rows.ids)
+    notes += [
+        f"column {name!r} never varies and is left out" for name in still_columns(basis.inputs)
+    ]
+    if n < basis.asked:
+        notes.append(
+            f"{counted(n, 'landmark')} {agreed(n, 'describes', 'describe')} all rows to the last "
+            f"digits: {basis.asked} are not needed"
+        )
+    if model is not None and np.isinf(model.eigenvalues).any():
+        notes.append(
+            "without a ridge this kernel separates every training set of distinct rows, and "
+            "these too: that says nothing of other rows. Set a ridge"
+        )
+        warn(f"{sentence(notes[-1])}.", PerfectSeparationWarning)
+    return FitReport(summary.rows.rows, missing, tuple(notes))

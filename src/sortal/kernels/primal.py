@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
@@ -14,6 +14,8 @@ from scipy.linalg.lapack import dpocon
 from sortal.decision.geometry import EPS, VARIANCE_FLOOR
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from numpy.typing import NDArray
 
     from sortal._typing import Float, Mask
@@ -32,6 +34,37 @@ NOTHING = 1e-12
 
 def no_progress(share: float) -> None:
     """For whoever does not want to know."""
+
+
+T = TypeVar("T")
+
+# A user's function is told how many parts are done, of so many.
+ALL = 100
+
+
+class StagedProgress:
+    """Calls `progress(done, 100)` whenever another part is done; what it raises ends the fit."""
+
+    def __init__(self, progress: Callable[[int, int], object] | None) -> None:
+        self.progress, self.done = progress, 0
+
+    def part(self, start: float, stop: float) -> ReportProgress:
+        """For a stretch of the work, from one share of the whole to another."""
+        return lambda share: self.tell(start + (stop - start) * share)
+
+    def tell(self, share: float) -> None:
+        """So much of the whole is done."""
+        done = int(ALL * share + 1e-9)
+        if done > self.done and self.progress is not None:
+            self.done = done
+            self.progress(done, ALL)
+
+
+def each(items: Iterable[T], n: int, tell: ReportProgress) -> Iterator[T]:
+    """Items as they come, of which there are n; how far that is, is told."""
+    for i, item in enumerate(items):
+        tell((i + 1) / n)
+        yield item
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,14 +153,7 @@ def class_scale(weight: Float) -> float:
 def orient(solution: Solution) -> Solution:
     """Directions that point from the class that sorts last to the first."""
     sign = np.where(solution.means[0] < solution.means[-1], -1.0, 1.0)
-    return Solution(
-        solution.coefs * sign,
-        solution.eigenvalues,
-        solution.lengths,
-        solution.means * sign,
-        solution.scatters,
-        solution.condition,
-    )
+    return replace(solution, coefs=solution.coefs * sign, means=solution.means * sign)
 
 
 # λ is a share of what varies within the classes: below this it says nothing.
@@ -166,13 +192,19 @@ class Features:
 
     @classmethod
     def of_rows(
-        cls, z: Float, rows: Labeled, ridge: Float, to_coefs: Float, norm: Float, **more: Any
+        cls,
+        z: Float,
+        rows: Labeled,
+        ridge: Float,
+        to_coefs: Float,
+        norm: Float,
+        blur: Float | None,
     ) -> Features:
         """From the rows themselves."""
         means = rows.means(z)
         from_mean = rows.root[:, None] * (z - means[rows.codes])
         parts = rows.sizes, means, ridge, to_coefs, norm
-        return cls(*parts, rows=from_mean, labeled=rows, **more)
+        return cls(*parts, rows=from_mean, labeled=rows, blur=blur)
 
     @cached_property
     def within(self) -> Float:

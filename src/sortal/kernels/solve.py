@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +26,7 @@ from sortal.kernels.primal import (
 
 if TYPE_CHECKING:
     from sortal._typing import Float
-    from sortal.kernels.functions import KernelFunction
+    from sortal.kernels.model import KernelFunction
 
 
 # Columns of a panel. Wide enough for matrix products at full speed, narrow enough that the next
@@ -165,8 +165,8 @@ class CenteredFeatures:
         """What is solved in these coordinates, and the rows."""
         z = self.U * self.sizes / rows.root[:, None]
         to_coefs, ridge = rows.root[:, None] * self.to_coefs, np.eye(len(self.sizes))
-        more = {"sizes": self.sizes, "blur": self.blur, "origin": self.origin}
-        return Features.of_rows(z, rows, ridge, to_coefs, self.norm, **more), z
+        made = Features.of_rows(z, rows, ridge, to_coefs, self.norm, self.blur)
+        return replace(made, sizes=self.sizes, origin=self.origin), z
 
 
 def _of_length(K: Float, rows: Labeled) -> CenteredFeatures:

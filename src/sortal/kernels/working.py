@@ -378,7 +378,8 @@ def _spectrum(K: Float) -> Table:
 
 def _rows(model: KernelModel, rows: KernelRows, costs: Float | None) -> list[Table]:
     """Projections of rows, what is said of them, and Bayes' rule."""
-    p, shares = rows.projections, posterior(rows.functions + model.log_prior, model.prior)
+    p = rows.projections
+    shares = posterior(model.log_densities(p) + model.log_prior, model.prior)
     said = [str(model.classes[k]) for k in decide(shares, costs)]
     cells = tuple((i, *row, said[i]) for i, row in enumerate(p.tolist()))
     heads = ("row", *(f"p{q + 1}" for q in range(p.shape[1])), "said")

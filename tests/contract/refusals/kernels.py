@@ -23,10 +23,10 @@ from sortal.errors import (
     UnavailableError,
     UnknownCategoryError,
 )
-from sortal.kernels.basis import choose_landmarks
-from sortal.kernels.functions import KernelFunction, positive
-from sortal.kernels.landmark_space import LandmarkSpace
-from sortal.kernels.options import KernelOptions, count_landmarks
+from sortal.kernels.basis import LandmarkSpace, choose_landmarks
+from sortal.kernels.first_pass import count_landmarks
+from sortal.kernels.learn import KernelOptions
+from sortal.kernels.model import KernelFunction, positive
 from sortal.kernels.primal import no_progress
 
 Float = Any

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, Self, cast
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, cast
 
 import numpy as np
 from matplotlib.lines import Line2D
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import ArrayLike
 
-    from sortal._typing import Float
+    from sortal._typing import Float, LabelsLike, TableLike
     from sortal.pictures.scene import Pictures
     from sortal.plotting.axes import Style
     from sortal.records.tables import Cell
@@ -48,10 +48,12 @@ _RESOLUTION = 160
 # About so many curves over the range of the rows; further off the steps go on, up to the most.
 _CURVES, _MOST_CURVES = 10, 40
 
+Dash: TypeAlias = 'Literal["solid"] | tuple[int, Sequence[float]]'
+
 # Curves are thin and dark, broken below zero.
 _LINE: Style = {"color": "0.35", "linewidth": 0.9}
 
-_BROKEN: Any = (0, (5, 2.5))
+_BROKEN: Dash = (0, (5, 2.5))
 
 _BEHIND: Style = {"facecolor": "white", "edgecolor": "none", "pad": 0.4, "alpha": 0.75}
 
@@ -73,8 +75,8 @@ class KernelContoursDisplay:
 
     def __init__(
         self,
-        points: Any,
-        labels: Any,
+        points: TableLike,
+        labels: LabelsLike,
         projection: Callable[[Float], Float],
         *,
         levels: int | Sequence[float] = _CURVES,
@@ -96,9 +98,9 @@ class KernelContoursDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
+        estimator: object,
+        X: TableLike,
+        y: LabelsLike,
         *,
         features: Sequence[Any] | None = None,
         at: Mapping[Any, Any] | None = None,
@@ -121,7 +123,7 @@ class KernelContoursDisplay:
                 "draw KernelProjectionDisplay."
             )
         plane = Plane(estimator, X, y, features, at)
-        n = np.asarray(estimator.dual_coef_).shape[1]
+        n = np.asarray(attribute(estimator, "dual_coef_")).shape[1]
         display = cls(
             plane.rows.points,
             plane.rows.labels,
@@ -167,7 +169,7 @@ class KernelContoursDisplay:
         if not len(self.levels):
             return []
         style: Style = {"colors": _LINE["color"], "linewidths": _LINE["linewidth"], "zorder": 2.2}
-        dashes: Any = [_BROKEN if level < 0 else "solid" for level in self.levels]
+        dashes: list[Dash] = [_BROKEN if level < 0 else "solid" for level in self.levels]
         curves = ax.contour(
             self.x, self.y, self.values, levels=self.levels, linestyles=dashes, **style
         )
@@ -196,7 +198,16 @@ def _ask(projection: Callable[[Float], Float], points: Float) -> Float:
 def _read_levels(levels: Any, of_rows: Callable[[], Float], values: Float) -> Float:
     """Given levels, or multiples of a round step within what the grid has."""
     if not is_whole(levels):
-        return _given_levels(levels)
+        try:
+            given = np.asarray(levels, dtype=np.float64)
+        except (TypeError, ValueError):
+            given = np.empty(0)
+        if given.ndim != 1 or not len(given) or not np.isfinite(given).all():
+            raise ParameterError(
+                f"levels={levels!r} cannot be drawn: give how many curves, or a list of "
+                "projections."
+            )
+        return np.unique(given)
     if not 1 <= levels <= _MOST_CURVES:
         raise ParameterError(
             f"levels={levels!r} cannot be drawn: give a number from 1 to {_MOST_CURVES}, or a list "
@@ -217,18 +228,6 @@ def _read_levels(levels: Any, of_rows: Callable[[], Float], values: Float) -> Fl
     return np.asarray(np.arange(first, last + 1)[: 2 * _MOST_CURVES] * step)
 
 
-def _given_levels(levels: Any) -> Float:
-    try:
-        given = np.asarray(levels, dtype=np.float64)
-    except (TypeError, ValueError):
-        given = np.empty(0)
-    if given.ndim != 1 or not len(given) or not np.isfinite(given).all():
-        raise ParameterError(
-            f"levels={levels!r} cannot be drawn: give how many curves, or a list of projections."
-        )
-    return np.unique(given)
-
-
 # --- Pictures of kernel discriminants ------------------------------------------------------------
 
 # Lines of the grid between which curves are drawn; where rows may not be seen, as many as cells.
@@ -240,19 +239,19 @@ _COARSE = (
 )
 
 
-def pictures(estimator: Any, X: Any, y: Any, *, rows: bool = False) -> Pictures:
+def pictures(estimator: object, X: TableLike, y: LabelsLike, *, rows: bool = False) -> Pictures:
     """Classes along the directions; curves of constant projection and regions over two columns.
 
     A narrow kernel has a hill at every row of its basis: without `rows`, curves and boundaries pass
     between the lines of a grid.
     """
     scene = Scene("kernel", estimator, X, y, rows=rows)
-    if estimator.kernel_.name == "precomputed":
+    if attribute(estimator, "kernel_").name == "precomputed":
         scene.leave_out(
             "Contours", "rows of a precomputed kernel have no columns to draw them over."
         )
         return scene.pictures()
-    n = int(estimator.dual_coef_.shape[1])
+    n = int(attribute(estimator, "dual_coef_").shape[1])
     if n == 0:
         scene.leave_out("Projections", "the classes have one mean, and no direction parts them.")
         return scene.pictures()
@@ -270,7 +269,7 @@ def _add_projection(scene: Scene) -> None:
     scene.plan("projection", title, plan, lambda display: _projected(title, display))
 
 
-def _projected(title: str, display: Any) -> Words:
+def _projected(title: str, display: KernelProjectionDisplay) -> Words:
     classes = [plain(label) for label in display.rows.classes]
     middles = [f"{c} around {short_number(m)}" for c, m in zip(classes, display.means, strict=True)]
     said = f"{title}: {several(middles, 'classes')}; J = {short_number(display.J)}"
@@ -308,7 +307,7 @@ def _add_contours(scene: Scene, n_directions: int) -> None:
     scene.plan("contours", title, plan, lambda display: _contours(title, display, coarse))
 
 
-def _contours(title: str, display: Any, note: str) -> Words:
+def _contours(title: str, display: KernelContoursDisplay, note: str) -> Words:
     low, high = float(display.values.min()), float(display.values.max())
     said = f"{title}: it goes from {short_number(low)} to {short_number(high)} in the picture"
     step = f", a curve every {short_number(display.levels[1] - display.levels[0])}"

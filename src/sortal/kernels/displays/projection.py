@@ -33,11 +33,12 @@ from sortal.plotting.rows import MOST_POINTS, class_means, read_rows
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from numpy.typing import ArrayLike
 
-    from sortal._typing import Float, Places
+    from sortal._typing import Float, LabelsLike, Places, TableLike
 
 
 # How far the line goes beyond the outermost feet, as a share of their distance.
@@ -65,8 +66,8 @@ class FeatureSpaceDisplay:
 
     def __init__(
         self,
-        points: Any,
-        labels: Any,
+        points: TableLike,
+        labels: LabelsLike,
         w: ArrayLike,
         *,
         gamma: float = 1.0,
@@ -85,9 +86,9 @@ class FeatureSpaceDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
+        estimator: object,
+        X: TableLike,
+        y: LabelsLike,
         *,
         component: int = 0,
         ax: Axes | None = None,
@@ -102,7 +103,7 @@ class FeatureSpaceDisplay:
         _refuse_other_spaces(estimator)
         plane = Plane(estimator, X, y, None, None)
         order = np.argsort(np.array(plane.terms))  # the axes are in the order of the fit
-        gamma = float(estimator.kernel_.gamma)
+        gamma = float(attribute(estimator, "kernel_").gamma)
         size = np.abs(plane.rows.points).max(axis=0)
         size = np.where(size > 0, size, 1.0)
         probes = np.array([(1.0, 0.0), (0.0, 1.0), (1.0, 1.0)]) * size
@@ -206,7 +207,7 @@ def _side_view(w: Float) -> float:
     return min(sides, key=lambda side: abs((side - _AZIMUTH + 180) % 360 - 180))
 
 
-def _refuse_other_spaces(estimator: Any) -> None:
+def _refuse_other_spaces(estimator: object) -> None:
     kernel, terms = attribute(estimator, "kernel_"), list(attribute(estimator, "terms_"))
     remedy = "Draw KernelContoursDisplay or KernelProjectionDisplay, which any kernel has."
     if (kernel.name, kernel.degree, kernel.coef0) != ("poly", 2, 0.0):
@@ -223,16 +224,21 @@ def _refuse_other_spaces(estimator: Any) -> None:
             "and the picture shows two columns of numbers, whose squares and product are its axes. "
             f"{remedy}"
         )
-    if getattr(estimator, "scale", None) not in ("auto", None):
+    if (scale := getattr(estimator, "scale", None)) not in ("auto", None):
         raise ParameterError(
-            f"scale={estimator.scale!r}: the axes of the picture are columns as they are. Fit with "
+            f"scale={scale!r}: the axes of the picture are columns as they are. Fit with "
             "scale=None."
         )
 
 
-def _mean_style(k: int) -> Style:
-    edge = {"markeredgecolor": "white", "markeredgewidth": 1.0}
-    return {"color": BLACK, "marker": marker(k), "linestyle": "none"} | edge
+def _mean_style(k: int, fill: str = BLACK, edge: str = "white", width: float = 1.0) -> Style:
+    return {
+        "color": fill,
+        "marker": marker(k),
+        "linestyle": "none",
+        "markeredgecolor": edge,
+        "markeredgewidth": width,
+    }
 
 
 # Rows projected onto one direction of feature space, class by class (Zaki & Meira, Fig. 20.3b).
@@ -259,7 +265,7 @@ class KernelProjectionDisplay:
     def __init__(
         self,
         along: ArrayLike,
-        labels: Any,
+        labels: LabelsLike,
         *,
         classes: ArrayLike | None = None,
         means: ArrayLike | None = None,
@@ -281,9 +287,9 @@ class KernelProjectionDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
+        estimator: object,
+        X: TableLike,
+        y: LabelsLike,
         *,
         component: int = 0,
         ax: Axes | None = None,
@@ -327,7 +333,7 @@ class KernelProjectionDisplay:
             write_legend(ax, handles, entries, outside=own or legend == "beside")
         return self
 
-    def _draw_class(self, ax: Axes, k: int, drawn: Places, kw: Style) -> Any:
+    def _draw_class(self, ax: Axes, k: int, drawn: Places, kw: Style) -> Artist:
         """The points of a class in its lane, the first class on top, and its mean."""
         lane = len(self.rows.classes) - 1.0 - k
         mine = drawn[self.rows.codes[drawn] == k]
@@ -364,5 +370,4 @@ class KernelProjectionDisplay:
 
 def _projected_mean_style(k: int) -> Style:
     """White, as in the book, with the marker of the class."""
-    edge = {"markeredgecolor": BLACK, "markeredgewidth": 1.5}
-    return {"color": "white", "marker": marker(k), "linestyle": "none"} | edge
+    return _mean_style(k, "white", BLACK, 1.5)
