@@ -249,8 +249,8 @@ class Fitted(Generic[Opt, S, M]):
 
     `options` are those of the fit, for the classes that have weight: those of `schema`. `labels`
     are all classes of y, `declared` is what tables declare, with the classes that have no weight.
-    Where more rows are awaited, `waiting` is why those so far make no model. A learner that does not
-    keep its summary leaves None.
+    Where more rows are awaited, `waiting` is why those so far make no model. `summary` is None
+    where a learner does not keep it.
     """
 
     options: Opt

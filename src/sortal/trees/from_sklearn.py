@@ -11,7 +11,7 @@ from sklearn.base import RegressorMixin
 from sklearn.ensemble import BaseEnsemble
 from sklearn.tree import DecisionTreeClassifier
 
-from sortal.base.ladder import FitReport
+from sortal.base.learner import FitReport, Fitted, InputNames
 from sortal.data.columns import as_value
 from sortal.data.schema import ColumnSchema, Schema
 from sortal.decision.options import is_whole
@@ -27,7 +27,7 @@ from sortal.errors import (
 )
 from sortal.native.trees import CUT, LEAF
 from sortal.trees.estimator import TreeClassifier, float32_below
-from sortal.trees.model import TreeModel
+from sortal.trees.prune import FittedTree
 from sortal.trees.split_scores import score_counts
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def _missing_branches(nodes: Nodes, heavier: Int32, with_missing: set[int]) -> I
     return np.where(nodes.asks & ~silent, branch, -1).astype(np.int32)
 
 
-def as_model(nodes: Nodes, schema: Schema, criterion: str) -> TreeModel:
+def as_model(nodes: Nodes, schema: Schema, criterion: str) -> FittedTree:
     """The tree as sortal keeps it, its tests scored by a criterion."""
     n, asks = len(nodes.yes), nodes.asks
     units, exponent = as_units(nodes.shares, nodes.weights)
@@ -125,7 +125,7 @@ def as_model(nodes: Nodes, schema: Schema, criterion: str) -> TreeModel:
     score[asks] = _scores(units[branches], criterion)
     heavier[asks] = units.sum(axis=1)[branches].argmax(axis=1)  # the first of equals
     with_missing = set(nodes.attribute[shows_missing(nodes)].tolist())
-    return TreeModel(
+    return FittedTree(
         schema=schema,
         column_kinds=(CUT,) * len(schema.columns),
         unseen=((),) * len(schema.columns),
@@ -285,15 +285,12 @@ def from_sklearn(tree: Any) -> TreeClassifier:
     estimator = TreeClassifier(pruning=None, smoothing=None, **_parameters(tree))
     schema = Schema(_columns(tree), _classes(tree))
     model = as_model(nodes, schema, estimator.criterion)
-    estimator.classes_ = np.array(tree.classes_)
-    estimator._schema, estimator._model = schema, model
-    estimator._grown_by = estimator._options()
-    estimator.fit_report_ = _report(tree, model)
-    estimator.n_features_in_ = len(schema.columns)
-    estimator._by_name = hasattr(tree, "feature_names_in_")
-    if estimator._by_name:
-        estimator.feature_names_in_ = np.array(schema.names, dtype=object)
-    estimator._backend = "pandas"
+    named = hasattr(tree, "feature_names_in_")
+    labels, options = np.array(tree.classes_), estimator.learner.read(estimator)
+    estimator._fitted = Fitted(
+        options, Schema(schema.columns), schema, labels, labels.dtype,
+        InputNames(named, named, "pandas"), None, None, _report(tree, model), model,  # type: ignore[arg-type]
+    )  # fmt: skip
     return estimator
 
 
@@ -387,7 +384,7 @@ def _classes(tree: Any) -> Values:
     return tuple(label for label in classes if label is not None)
 
 
-def _report(tree: Any, model: TreeModel) -> FitReport:
+def _report(tree: Any, model: FittedTree) -> FitReport:
     shape = f"{model.size_text()}; depth {model.depth()}"
     origin = (
         f"taken in from a {type(tree).__name__} of scikit-learn ({sklearn.__version__} is "

@@ -1,10 +1,13 @@
-"""score_split: any partition of labeled rows, scored under every criterion a tree knows."""
+"""The criteria of trees, and score_split: any partition of labeled rows, scored under each.
+
+Their measures are in cpp/trees/measures.hpp.
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -21,6 +24,34 @@ if TYPE_CHECKING:
     from sortal._typing import Counts
     from sortal.data.columns import CategoryColumn, Values
     from sortal.records.tables import Cell
+
+
+class TreeCriterion(NamedTuple):
+    """What a criterion is called: the score in a sentence and on an axis; and what it needs.
+
+    `impurity` is the split's, where the criterion is one. One that is `two_sided` has no tests of
+    more branches; one that `uses_logs` counts copies exactly up to 2**46. `sklearn` is what
+    scikit-learn has in its place.
+    """
+
+    score: str
+    axis: str
+    sklearn: str
+    impurity: str | None = None
+    two_sided: bool = False
+    uses_logs: bool = False
+
+
+CRITERIA_BY_NAME: Final = {
+    "gain": TreeCriterion("the gain", "gain in bits", "entropy", "split entropy", uses_logs=True),
+    "gain_ratio": TreeCriterion(
+        "gain by split information", "gain ratio", "entropy", "split entropy", uses_logs=True
+    ),
+    "gini": TreeCriterion(
+        "the decrease of the Gini index", "decrease of the Gini index", "gini", "split Gini"
+    ),
+    "cart": TreeCriterion("the CART measure", "CART measure", "gini", two_sided=True),
+}
 
 
 @dataclass(frozen=True)

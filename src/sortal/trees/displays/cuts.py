@@ -39,7 +39,7 @@ from sortal.plotting.boundaries import (
 )
 from sortal.plotting.fitted import attribute
 from sortal.plotting.rows import split_labels
-from sortal.trees.criteria import CRITERIA_BY_NAME
+from sortal.trees.split_scores import CRITERIA_BY_NAME
 from sortal.trees.working.node import table_names
 
 if TYPE_CHECKING:

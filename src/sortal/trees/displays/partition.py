@@ -30,7 +30,7 @@ from sortal.plotting.boundaries import write_at
 from sortal.plotting.fitted import attribute
 from sortal.plotting.plane import box_of
 from sortal.plotting.rows import MOST_POINTS, choose_columns, read_rows, split_labels
-from sortal.trees.conditions import IntervalCondition
+from sortal.trees.branches import IntervalCondition
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from sortal._typing import Float, Places
     from sortal.data.sources import DataTable
-    from sortal.trees.conditions import Condition
+    from sortal.trees.branches import Condition
 
     Side = tuple[float, float]
     Box = tuple[Side, Side]

@@ -27,7 +27,7 @@ from sortal.plotting.axes import (
 from sortal.plotting.comparison import ImportancesDisplay
 from sortal.plotting.fitted import attribute
 from sortal.records.render import number_text
-from sortal.trees.conditions import IntervalCondition
+from sortal.trees.branches import IntervalCondition
 from sortal.trees.displays.partition import PartitionDisplay
 from sortal.trees.drawing.boxes import LETTERS, PAD, SMALL, TINY, pattern
 from sortal.trees.drawing.svg import GRAY, bar_parts

@@ -40,8 +40,9 @@ if TYPE_CHECKING:
 
     from sortal._typing import Counts
     from sortal.records.tables import Cell
+    from sortal.trees.learn import TreeOptions
     from sortal.trees.model import TreeModel
-    from sortal.trees.rows import TreeOptions, TreeRows
+    from sortal.trees.rows import TreeRows
     from sortal.trees.working.candidates import Candidates, Ranking
     from sortal.trees.working.node_rows import Attribute
 
