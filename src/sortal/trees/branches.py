@@ -178,7 +178,7 @@ class SetCondition:
 Condition = IntervalCondition | SetCondition
 
 
-def check_max_values(given: Any) -> None:
+def check_max_values(given: int | None) -> None:
     """How many values of a set are named."""
     whole_number("max_values", given, 1, none="all values")
 

@@ -120,7 +120,7 @@ def _next(model: TreeModel, rows: Walked, i: int, t: int) -> list[tuple[int, flo
     return [(int(below[b]), 1.0)] if b >= 0 else []
 
 
-def branch_of(model: TreeModel, t: int, cell: Any) -> int:
+def branch_of(model: TreeModel, t: int, cell: float) -> int:
     """The branch of a known cell, as the tree reads it; -1 if it stays at node t."""
     if model.kind[t] == CUT:
         return int(cell > model.threshold[t]) if np.isfinite(cell) else int(model.heavier[t])

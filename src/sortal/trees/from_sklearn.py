@@ -65,7 +65,7 @@ class Nodes(NamedTuple):
         return self.yes >= 0
 
 
-def read_nodes(tree: Any) -> Nodes:
+def read_nodes(tree: DecisionTreeClassifier) -> Nodes:
     """The nodes of a fitted DecisionTreeClassifier."""
     inside = tree.tree_
     order = np.array(_preorder(inside.children_left.tolist(), inside.children_right.tolist()))
@@ -217,7 +217,7 @@ def _scores(units: Int64, criterion: str) -> Float:
 _CRITERIA = {"gini": "gini", "entropy": "gain", "log_loss": "gain"}
 
 
-def from_sklearn(tree: Any) -> TreeClassifier:
+def from_sklearn(tree: DecisionTreeClassifier) -> TreeClassifier:
     """Take in a fitted decision tree of scikit-learn, to be read and drawn.
 
     The result predicts as the given tree does. scikit-learn rounds every number to float32 and
@@ -297,7 +297,7 @@ def from_sklearn(tree: Any) -> TreeClassifier:
 # --- What can be taken in ------------------------------------------------------------------------
 
 
-def _refuse_others(tree: Any) -> None:
+def _refuse_others(tree: DecisionTreeClassifier) -> None:
     """A fitted tree for one output whose tests ask numbers."""
     if not isinstance(tree, DecisionTreeClassifier):
         raise InputTypeError(
@@ -321,7 +321,7 @@ def _refuse_others(tree: Any) -> None:
         )
 
 
-def _remedy(given: Any) -> str:
+def _remedy(given: object) -> str:
     if isinstance(given, RegressorMixin):
         return "it predicts numbers, and a tree of sortal predicts classes"
     if isinstance(given, BaseEnsemble):
@@ -331,7 +331,7 @@ def _remedy(given: Any) -> str:
     return "give an estimator of one of these types, after its fit"
 
 
-def _is_categorical(tree: Any) -> bool:
+def _is_categorical(tree: DecisionTreeClassifier) -> bool:
     """Whether any column is a category, which scikit-learn knows since 1.10."""
     named = getattr(tree, "is_categorical_", None)
     counted = getattr(tree.tree_, "_n_categories", None)
@@ -342,7 +342,7 @@ def _is_categorical(tree: Any) -> bool:
 # --- What is kept --------------------------------------------------------------------------------
 
 
-def _parameters(tree: Any) -> dict[str, Any]:
+def _parameters(tree: DecisionTreeClassifier) -> dict[str, Any]:
     """The parameters that mean the same in both libraries."""
     given = tree.criterion
     name = given if isinstance(given, str) else type(given).__name__.lower()
@@ -358,7 +358,7 @@ def _parameters(tree: Any) -> dict[str, Any]:
     return {"criterion": _CRITERIA[name], **parameters}
 
 
-def _columns(tree: Any) -> tuple[ColumnSchema, ...]:
+def _columns(tree: DecisionTreeClassifier) -> tuple[ColumnSchema, ...]:
     """Numbers by the names of the fit, or named as the columns of arrays are."""
     unnamed = [f"x{j}" for j in range(tree.n_features_in_)]
     names = [str(name) for name in getattr(tree, "feature_names_in_", unnamed)]
@@ -371,7 +371,7 @@ def _columns(tree: Any) -> tuple[ColumnSchema, ...]:
     return tuple(ColumnSchema(name, "number") for name in names)
 
 
-def _classes(tree: Any) -> Values:
+def _classes(tree: DecisionTreeClassifier) -> Values:
     try:
         classes = [as_value(label) for label in tree.classes_.tolist()]
     except TypeError:
@@ -384,7 +384,7 @@ def _classes(tree: Any) -> Values:
     return tuple(label for label in classes if label is not None)
 
 
-def _report(tree: Any, model: FittedTree) -> FitReport:
+def _report(tree: DecisionTreeClassifier, model: FittedTree) -> FitReport:
     shape = f"{model.size_text()}; depth {model.depth()}"
     origin = (
         f"taken in from a {type(tree).__name__} of scikit-learn ({sklearn.__version__} is "

@@ -451,7 +451,8 @@ def _origin(fitted: TreeFit) -> tuple[str, list[object]]:
 def _summarize(training: Training, plan: Callable[[Batch], TreeRows], _: TreeOptions) -> TreeRows:
     # a tree looks at all rows together: one block spares it a copy of them
     source = replace(training.source, block_rows=training.source.table.n_rows)
-    return next(iter(training.engine.map(source, plan)))
+    (rows,) = training.engine.map(source, plan)
+    return rows
 
 
 _ROWS_STAY = "A tree grows from all its rows at once: fit it again with the rows that are to count."

@@ -141,7 +141,8 @@ class ReadableTree(TableClassifier[TreeOptions, TreeRows, FittedTree]):
         model = self._model
         training = self._open_training(X, y, sample_weight, model.row_exponent)
         source = replace(training.source, block_rows=training.source.table.n_rows)
-        rows = read_again(next(iter(training.engine.map(source, as_read))), model)
+        (batch,) = training.engine.map(source, as_read)
+        rows = read_again(batch, model)
         self._report_columns(rows.encoded.missing, rows.encoded.unknown)
         return rows, training
 

@@ -19,11 +19,14 @@ from sortal.errors import InputError, LabelError, counted
 from sortal.records.tables import Table, unique
 
 if TYPE_CHECKING:
+    from narwhals.typing import IntoSeries
     from numpy.typing import ArrayLike
 
     from sortal._typing import Counts
     from sortal.data.columns import CategoryColumn, Values
     from sortal.records.tables import Cell
+
+    ColumnLike = IntoSeries | ArrayLike
 
 
 class TreeCriterion(NamedTuple):
@@ -174,7 +177,9 @@ def _number(x: float) -> Cell:
 # --- score_split: any given split of labeled rows, under every criterion -------------------------
 
 
-def score_split(branches: Any, y: Any, sample_weight: ArrayLike | None = None) -> SplitScore:
+def score_split(
+    branches: ColumnLike, y: ColumnLike, sample_weight: ArrayLike | None = None
+) -> SplitScore:
     """Score a partition of labeled rows: gain, gain ratio, Gini and CART.
 
     The partition may come from anywhere: a test of a tree, a curve, a guess. Scores are exact
@@ -223,12 +228,12 @@ def score_split(branches: Any, y: Any, sample_weight: ArrayLike | None = None) -
     )
 
 
-def _column(given: Any, name: str) -> CategoryColumn:
+def _column(given: ColumnLike, name: str) -> CategoryColumn:
     """One value a row, without missing values."""
     if isinstance(given, str) or not hasattr(given, "__len__"):
         raise InputError(f"{name}={given!r} is no column: give the values themselves, one a row.")
     try:
-        table = read_target(given, len(given)).table
+        table = read_target(given, len(given)).table  # type: ignore[arg-type]
         column = as_categories(table.categories(0, 0, table.n_rows))
         refuse_measurements(column.values)
     except LabelError:
