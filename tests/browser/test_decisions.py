@@ -26,7 +26,7 @@ from sortal import (
 from sortal.errors import MissingValueError, UnknownCategoryError
 from sortal.native.trees import CUT
 from sortal.tasks.report.decide import decide_part, decide_script, decide_style
-from sortal.trees.route import ends_of
+from sortal.trees.explain import ends_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -14,7 +14,7 @@ import pytest
 
 from sortal import native
 from sortal.native import trees
-from sortal.trees.criteria import CRITERIA_BY_NAME as DESCRIBED
+from sortal.trees.split_scores import CRITERIA_BY_NAME as DESCRIBED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

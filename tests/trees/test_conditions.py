@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sortal.records.render import moment_text, quoted, share_text, table_markdown
-from sortal.trees.conditions import IntervalCondition, SetCondition, set_text
+from sortal.trees.branches import IntervalCondition, SetCondition, set_text
 
 MISSING: dict[str, Any] = {"missing": True, "told": True}
 KNOWN: dict[str, Any] = {"missing": False, "told": True}

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pickle
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -14,10 +13,11 @@ from sortal import TreeClassifier
 from sortal.data.columns import CategoryColumn, NumberColumn
 from sortal.data.schema import ColumnSchema, Schema
 from sortal.data.sources import Batch
+from sortal.decision.scores import Question
 from sortal.native.trees import CUT, LEAF, MULTIWAY, NOTHING_MISSING, SUBSET
 from sortal.trees.branches import describe_test, node_table
 from sortal.trees.model import TreeModel
-from sortal.trees.route import RouteBlock
+from sortal.trees.rows import answer, ends
 from sortal.trees.rules import tree_text
 
 DEPTH = 30_000
@@ -82,16 +82,16 @@ def deep() -> TreeModel:
 def estimator(model: TreeModel) -> TreeClassifier:
     """An estimator with a model that was made by hand."""
     made = TreeClassifier(n_jobs=1, pruning=None).fit([[0.0], [1.0]], [0, 1])
-    made._model, made._schema = model, model.schema
+    made._fitted = replace(made._fitted, found=model, schema=model.schema)  # type: ignore[arg-type]
     return made
 
 
 def test_rows_find_their_way_down_a_chain(deep: TreeModel) -> None:
     x = np.array([0.0, 7.0, 7.5, DEPTH - 1.0, 1e9, -3.0])
-    ends = [1, 15, 17, 2 * DEPTH - 1, 2 * DEPTH, 1]
-    assert RouteBlock(deep)(numbers(*x)).answer.tolist() == ends
+    expected = [1, 15, 17, 2 * DEPTH - 1, 2 * DEPTH, 1]
+    assert ends(deep)(numbers(*x)).answer.tolist() == expected
     model = estimator(deep)
-    assert model.apply(x[:, None]).tolist() == ends
+    assert model.apply(x[:, None]).tolist() == expected
     assert model.predict(x[:, None]).tolist() == [0, 1, 0, 1, 0, 0]
 
 
@@ -154,18 +154,18 @@ ROUTES = [
 
 
 def test_where_rows_end_and_what_a_block_counts_by_column() -> None:
-    answered = RouteBlock(mixed())(cells([row for row, _ in ROUTES]))
+    answered = ends(mixed())(cells([row for row, _ in ROUTES]))
     assert answered.answer.tolist() == [node for _, node in ROUTES]
     assert answered.missing.tolist() == [1, 1, 1]
     # not the color that is fitted and merely absent from a node; the size that no row had
     assert answered.unknown.tolist() == [0, 1, 2]
 
 
-def test_an_answer_is_taken_by_node_also_by_a_pass_that_was_sent_away() -> None:
-    answers = np.array([f"node {t}" for t in range(7)])
-    sent = pickle.loads(pickle.dumps(RouteBlock(mixed(), answers)))  # noqa: S301  (our own bytes)
-    found = sent(cells([ROUTES[0][0], ROUTES[2][0]])).answer
-    assert found.tolist() == ["node 2", "node 5"]
+def test_an_answer_is_taken_by_node() -> None:
+    rows = cells([ROUTES[0][0], ROUTES[2][0]])
+    assert answer(mixed(), Question("label"))(rows).answer.tolist() == [0, 0]
+    shares = answer(mixed(), Question("proba"))(rows).answer
+    assert shares.tolist() == mixed().shares()[[2, 5]].tolist()
 
 
 def test_paths_stop_where_rows_do() -> None:

@@ -299,8 +299,9 @@ class TableClassifier(ClassifierMixin, BaseEstimator, Generic[Opt, S, M]):
         if found is not None:
             report = note_classes(report, classes, schema.classes)
         labels = class_array(classes, label_dtype)
+        kept: Any = summary if learner.keeps else None
         self._fitted = Fitted(
-            options, declared, schema, labels, label_dtype, names, plan, summary, report, found,
+            options, declared, schema, labels, label_dtype, names, plan, kept, report, found,
             waiting,
         )  # fmt: skip
 

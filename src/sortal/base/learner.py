@@ -158,7 +158,7 @@ def _pack(fitted: Any) -> dict[str, Any]:
 
 
 def _unpack(learner: Any, kept: dict[str, Any], declared: Schema, options: Any) -> tuple[Any, ...]:
-    return learner.later_plan(declared, options, None), kept["summary"], kept["model"]
+    return learner.later_plan(declared, options, None), kept.get("summary"), kept["model"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -198,6 +198,7 @@ class Learner(Generic[Opt, S, M]):
     agrees : (fitted) → whether a summary from a file is one of the model
     origin : (fitted) → a word, and plain data that stands for the rows where no summary is kept
     pack, unpack : what `kept` names, from a fit and back
+    keeps : the summary stays in the fit; else it is needed for the model only
     waits : rows that make no model yet are kept until more come
     own_threads : a pass has threads of its own, so that blocks come one by one
     by_position : (options) → columns are rows of the fit, as in a matrix of kernel values: they
@@ -233,6 +234,7 @@ class Learner(Generic[Opt, S, M]):
     origin: Callable[[Any], tuple[str, Any] | None] = _never
     pack: Callable[[Any], dict[str, Any]] = _pack
     unpack: Callable[[Any, dict[str, Any], Schema, Opt], tuple[Any, ...]] = _unpack
+    keeps: bool = True
     waits: bool = False
     own_threads: bool = False
     by_position: Callable[[Any], bool] = lambda options: False  # noqa: ARG005
@@ -266,7 +268,8 @@ class Fitted(Generic[Opt, S, M]):
 
     `options` are those of the fit, for the classes that have weight: those of `schema`. `labels`
     are all classes of y, `declared` is what tables declare, with the classes that have no weight.
-    Where more rows are awaited, `waiting` is why those so far make no model.
+    Where more rows are awaited, `waiting` is why those so far make no model. `summary` is None
+    where a learner does not keep it.
     """
 
     options: Opt

@@ -10,17 +10,18 @@ import numpy as np
 from sortal import native
 from sortal.modelfile.fields import INF, Layout, Number, OptionalField, Several, Whole, Word, need
 from sortal.native import trees
-from sortal.native.trees import LEAF, collapse_strengths
+from sortal.native.trees import collapse_strengths
 from sortal.records.tables import Table
 from sortal.trees.learn import grow
-from sortal.trees.route import EncodedTreeRows, end_nodes
+from sortal.trees.rows import EncodedTreeRows, end_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sortal._typing import Counts, Float, Mask, Places
+    from sortal._typing import Counts, Float, Places
+    from sortal.trees.learn import TreeOptions
     from sortal.trees.model import TreeModel
-    from sortal.trees.rows import TreeOptions, TreeRows
+    from sortal.trees.rows import TreeRows
 
     Int64 = Counts
     Progress = Callable[[int, int], object]
@@ -129,78 +130,6 @@ class CostComplexityPath:
         return self.to_table()._repr_html_()
 
 
-# --- Cutting: a tree in which some nodes are leaves, and what was below them is gone -------------
-
-# The arrays with an entry a node: what they hold at a leaf, or None where that is the node's own.
-_BY_NODE: dict[str, Any] = {
-    "kind": LEAF,
-    "attribute": -1,
-    "threshold": np.nan,
-    "heavier": -1,
-    "missing": -1,
-    "units": None,
-    "sizes": None,
-    "rows": None,
-    "effective": None,
-    "score": 0.0,
-    "gain": 0.0,
-    "exact": True,
-    "candidates": 0.0,
-}
-
-# The lists that nodes have: where they start, and the arrays that lie side by side in them.
-_LISTS = {"child_start": ("children",), "value_start": ("values", "branches")}
-
-
-def cut_below(model: TreeModel, leaves: Mask) -> TreeModel:
-    """The tree in which the nodes marked are leaves, numbered in preorder as ever."""
-    leaf = leaves | (model.kind == LEAF)
-    kept = ~_below(model, leaf)
-    changed: dict[str, Any] = {}
-    for name, at_leaf in _BY_NODE.items():
-        array = getattr(model, name, None)
-        if array is not None:
-            changed[name] = array[kept]
-            if at_leaf is not None:
-                changed[name][leaf[kept]] = at_leaf
-    for start, names in _LISTS.items():
-        changed |= _cut_lists(model, start, names, kept, leaf)
-    number = np.cumsum(kept, dtype=np.int32) - 1
-    changed["children"] = number[changed["children"]].astype(np.int32)
-    cut = bool((leaf & (model.kind != LEAF)).any())
-    return replace(model, **changed, pruned=model.pruned or cut)
-
-
-def _below(model: TreeModel, leaf: Mask) -> Mask:
-    """The nodes below a leaf: in preorder they follow it."""
-    change = np.zeros(model.n_nodes + 1, dtype=np.int64)
-    nodes = np.flatnonzero(leaf)
-    np.add.at(change, nodes + 1, 1)
-    np.add.at(change, model.ends()[nodes], -1)
-    return np.asarray(np.cumsum(change[:-1]) > 0)
-
-
-def _cut_lists(
-    model: TreeModel, start: str, names: tuple[str, ...], kept: Mask, leaf: Mask
-) -> dict[str, Any]:
-    lengths = np.diff(getattr(model, start))
-    held = np.repeat(kept & ~leaf, lengths)
-    shorter = np.where(leaf, 0, lengths)[kept]
-    starts = np.concatenate([[0], np.cumsum(shorter)]).astype(np.int64)
-    return {start: starts} | {name: getattr(model, name)[held] for name in names}
-
-
-def join_siblings(model: TreeModel) -> TreeModel:
-    """The tree in which branches that all lead to leaves of one class are one leaf."""
-    said, starts, children = model.labels().tolist(), model.child_start.tolist(), model.children
-    label = [-1] * model.n_nodes  # what all leaves below a node say, -1 if they differ
-    for t in range(model.n_nodes - 1, -1, -1):
-        below = {label[c] for c in children[starts[t] : starts[t + 1]].tolist()}
-        if below <= {said[t]}:
-            label[t] = said[t]
-    return cut_below(model, np.array(label) >= 0)
-
-
 # Prices of a leaf that differ by no more, relatively, are equal.
 EQUAL_WITHIN = 1e-12
 
@@ -226,13 +155,6 @@ def complexity_path(model: TreeModel) -> CostComplexityPath:
         n_leaves=tuple(leaves[::-1].astype(int).tolist()),
         error=tuple((risks[::-1] / root).tolist()),
     )
-
-
-def prune_to(model: TreeModel, cp: float) -> TreeModel:
-    """The smallest tree with the least risk + cp · root's risk · leaves."""
-    root = float(model.risk()[0]) or 1.0
-    # divided as in the path, so that a cp read there finds its tree
-    return cut_below(model, strengths_of(model) / root <= cp)
 
 
 def places_in(path: CostComplexityPath, model: TreeModel) -> Places:

@@ -1,44 +1,73 @@
-"""TreeClassifier, the estimator, and its conversion to scikit-learn."""
+"""TreeClassifier, the estimator: pruning after the fit, and its conversion to scikit-learn."""
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.tree._tree import Tree
-from sklearn.utils.validation import check_is_fitted
 
-from sortal.base.labels import class_array, warn_of_measurements
-from sortal.base.ladder import FitReport, note_classes
-from sortal.base.save import OptionalAttribute
+from sortal.base.learner import FitReport
+from sortal.base.options import checked
 from sortal.base.to_sklearn import refuse_others, verify, wear_names
-from sortal.data.sources import as_read, gather_blocks
-from sortal.decision.options import check_progress, options_for
-from sortal.decision.posterior import log_of
-from sortal.decision.scores import gather_answered
-from sortal.errors import ParameterError, choose
-from sortal.modelfile.arrays import OptionsField, RecordField
-from sortal.modelfile.fields import Layout
+from sortal.engines import n_threads
+from sortal.errors import InputError, ParameterError, counted
 from sortal.native.trees import LEAF
-from sortal.trees.cost_complexity import CostComplexityPath
-from sortal.trees.criteria import CRITERIA_BY_NAME
-from sortal.trees.learn import read_rows
-from sortal.trees.model import TreeModel, decide_labels, reweigh
-from sortal.trees.prunable import PrunedTree, size_notes
-from sortal.trees.route import RouteBlock, SpreadBlock
-from sortal.trees.rows import TreeOptions, read_tree_costs
+from sortal.trees.cost_complexity import complexity_path, cross_validate
+from sortal.trees.learn import TreeOptions, check_together, raises, validates
+from sortal.trees.prune import TREE, chosen, folds_of, prune_tree, size_notes
+from sortal.trees.readable import ReadableTree
+from sortal.trees.rows import ends
+from sortal.trees.split_scores import CRITERIA_BY_NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import ArrayLike, NDArray
 
-    from sortal._typing import Float, Places
-    from sortal.trees.prune import Pruned
+    from sortal._typing import Float, LabelsLike, Places, TableLike
+    from sortal.base.learner import Training
+    from sortal.trees.cost_complexity import CostComplexityPath
+    from sortal.trees.learn import Folds, Pruning
+    from sortal.trees.model import TreeModel
     from sortal.trees.rows import TreeRows
+
+
+# --- Pruning after the fit -----------------------------------------------------------------------
+
+# The options of prune() that belong to one way of pruning.
+_OPTIONS = {
+    "cost_complexity": ("cp", "cv"),
+    "reduced_error": (),
+    "pessimistic": ("confidence", "subtree_raising"),
+}
+
+# The options that may be others after the fit than they were at it.
+_OF_PRUNING = (
+    *("pruning", "cp", "cv", "confidence", "subtree_raising", "join_leaves"),
+    *("random_state", "progress", "n_jobs"),
+)
+
+
+def _refuse_others(pruning: str | None, given: Mapping[str, object]) -> None:
+    """Options of another way of pruning, and nothing to do at all."""
+    if pruning is None and not given.get("join_leaves"):
+        raise ParameterError(
+            "pruning=None prunes nothing: give 'cost_complexity', 'reduced_error' or "
+            "'pessimistic', or join_leaves=True."
+        )
+    own = (*_OPTIONS.get(str(pruning), ()), "join_leaves")
+    for name, value in given.items():
+        if pruning in (None, *_OPTIONS) and name not in own:
+            homes = [way for way, names in _OPTIONS.items() if name in names]
+            raise ParameterError(
+                f"{name}={value!r} says nothing to pruning={pruning!r}: it belongs to "
+                f"pruning={homes[0]!r}. Leave it out."
+            )
 
 
 # --- to_sklearn of trees: the nodes of a tree, as scikit-learn keeps them ------------------------
@@ -55,14 +84,14 @@ def tree_as_sklearn(model: TreeClassifier) -> DecisionTreeClassifier:
     inner = model._model
     _refuse_parts(inner)
     theirs = DecisionTreeClassifier(
-        criterion=CRITERIA_BY_NAME[model._grown_by.criterion].sklearn,
+        criterion=CRITERIA_BY_NAME[model._fitted.options.criterion].sklearn,
         min_samples_split=max(2, model.leaf_size + 1),
         **{name: getattr(model, name) for name in _SAME},
     )
     wear_names(model, theirs)
     theirs.n_outputs_, theirs.n_classes_ = 1, np.intp(len(model.classes_))
     theirs.max_features_ = model.n_features_in_
-    theirs.tree_ = _tree(inner, model._spread(_values(inner)), theirs.criterion)
+    theirs.tree_ = _tree(inner, model._fitted.over_classes(_values(inner)), theirs.criterion)
     for rows in _rows_to_leaves(inner):
         verify(model, theirs, rows)
     return theirs
@@ -153,7 +182,7 @@ def _rows_of_nodes(inner: TreeModel) -> NDArray[np.float32]:
     return rows
 
 
-class TreeClassifier(PrunedTree):
+class TreeClassifier(TreeOptions, ReadableTree):
     """A decision tree whose every test is the best one, on tables of words and numbers.
 
     A node asks x <= v of a number, a date or an ordered category, and x in V of a category, or
@@ -165,106 +194,6 @@ class TreeClassifier(PrunedTree):
 
     A node is a leaf when it is small (`leaf_size`) or pure (`purity`) enough, lies at `max_depth`,
     or has no test that scores above zero and at least `min_gain`.
-
-    Parameters
-    ----------
-    criterion : {"gain", "gain_ratio", "gini", "cart"}, default="gain"
-        What the best test has most of: information gain in bits; the gain ratio of C4.5 (of the
-        tests with at least the mean gain, the largest gain by split information); the decrease of
-        the Gini index; or the CART measure, 2 n_Y/n n_N/n Σ_k abs(P(k|Y) - P(k|N)).
-    purity : float from 0 to 1, default=1.0
-        A node whose largest class has at least this share is a leaf.
-    leaf_size : int of at least 0, default=1
-        A node of at most this size is a leaf. Sizes count rows, or copies of rows where weights
-        are whole numbers.
-    max_depth : int of at least 0, default=None
-        The most tests from the root to a leaf; 0 makes the root a leaf, None sets no bound.
-    min_samples_leaf : int of at least 1, or float between 0 and 1, default=1
-        The least size of each side of a test (of two branches at least, where there is one per
-        value); a float is a share of the rows, rounded up.
-    min_weight_fraction_leaf : float from 0 to 0.5, default=0.0
-        The same for the weight, as a share of the weight of all rows.
-    min_gain : float of at least 0, default=0.0
-        A node whose best test scores less, in the criterion's own scale, is a leaf.
-    max_leaf_nodes : int of at least 1, default=None
-        Grow the node with the largest weight times score first, until there are so many leaves.
-    categorical_split : {"subset", "multiway"} or dict, default="subset"
-        How categories are asked: x in V, or one branch per value. A dict gives one of these words
-        by the name of a column, "subset" standing for the columns it does not name. An ordered
-        category (of pandas, or an Enum of polars) is cut like a number, unless a dict names it.
-        "multiway" and "cart" exclude each other.
-    max_subset : int of at least 1, default=None
-        The most values in V, which is written as the side that holds fewer of a node's values.
-    pruning : {"pessimistic", "cost_complexity", "reduced_error"} or None, default="pessimistic"
-        Take tests out again after growing: by C4.5's estimates of errors; by Breiman's cost
-        complexity as rpart does; or where rows held out are told no worse without them. None keeps
-        the tree as grown, which is the textbook's.
-    cp : {"one_se", "min"} or float of at least 0, default="one_se"
-        Of "cost_complexity": the price of a leaf as a share of the root's risk (rpart's cp), or
-        how cross-validation chooses it: the smallest tree within one standard error of the least
-        error, or the one with the least error.
-    cv : int, array of shape (n_samples,), splitter or iterable, default=10
-        The folds of that: how many (dealt out within each class), a fold number for each row, or
-        as in scikit-learn, where each row is to be left out once.
-    validation_fraction : float between 0 and 1, default=0.2
-        Of "reduced_error": the share of each class that is held out. The tree grows from the rest.
-    confidence : "auto", or float above 0 and at most 1, default="auto"
-        Of "pessimistic": the level of the upper bound of each node's error rate; the smaller, the
-        more is pruned. C4.5 has 0.25. "auto" falls with the number n of rows, (15/n)² from 0.5 at
-        21 rows to 0.001 at 474: a dozen rows keep the textbook's tree, and larger tables have trees
-        that are smaller and more often right. `fit_report_` says the level. Whole-number weights
-        count as so many rows; otherwise n is the effective number of rows, (Σ w)² / Σ w².
-    subtree_raising : bool, default=False
-        Of "pessimistic": a test may also give its place to its largest branch, as in C4.5; not
-        where rows go down in parts (missing="fractional").
-    join_leaves : bool, default=False
-        Where all branches of a test end in leaves of one class, make it a leaf.
-    progress : callable, default=None
-        Called after each fold of the cross-validation with how many are done and how many there
-        are. What it raises ends the fit.
-    random_state : int of at least 0, RandomState or None, default=0
-        Which rows are dealt into which fold, or held out. None is 0 here: a fit gives the same
-        model each time. From a RandomState a number is drawn at each fit.
-    priors : array-like of shape (n_classes,) or dict, default=None
-        π in the order of `classes_`, or by label: the rows of each class count for so much of the
-        whole, in tests and in shares. By default the share of each class.
-    class_weight : dict or "balanced", default=None
-        Factor on the weight of each row by its class; "balanced" gives every class the same total,
-        as equal priors do. Sizes count rows in any case. Not together with `priors`.
-    costs : array-like of shape (n_classes, n_classes), default=None
-        costs[i, j] is the cost of saying class j when class i is true. A node says the class of
-        least expected cost, and in the choice of tests a row counts times Σ_j costs[i, j]. Where
-        all that is wrong costs the same, nothing changes.
-    smoothing : {"shrinkage", "laplace", "m_estimate"} or None, default="shrinkage"
-        How class probabilities follow from the proportions in nodes; predictions follow them,
-        while counts, purity and error are printed as they are. With n the size of a node and n_k
-        the part of class k of K in it: "shrinkage", from the root down, p(parent) + (n_k/n -
-        n_k(parent)/n(parent)) / (1 + λ / n(parent)); "laplace", (n_k + 1) / (n + K);
-        "m_estimate", (n_k + m p_k) / (n + m), p the proportions at the root; None, n_k/n. Only
-        the last lets a class that has rows have probability 0.
-    smoothing_strength : float of at least 0, default=None
-        λ, by default 5: a node of five rows hands down half of what its split tells; or m, by
-        default the number of classes, which is Laplace's rule where these are equally frequent.
-    categorical_features : "from_dtype", "all", mask, positions or names, default="from_dtype"
-        Words, truth values and categorical types are always categories; numbers are categories
-        where named here. Positions count the columns of X without y.
-    missing : {"direction", "branch", "fractional", "majority", "error"}, default="direction"
-        What a missing value does at a node that asks its column. "direction": it takes the side
-        that makes the better test, which may be a side of missing values alone. "branch": missing
-        values have a branch of their own. "fractional": a row goes down every branch, weighted by
-        the branches' known rows, and a test is scored by its known rows and their share (C4.5).
-        "majority": scored the same way, missing values go with the heavier branch. "error": a
-        missing value is an error that names its column, at fit and at predict. Where the fit met
-        none at a node, a missing value takes the branch of larger weight (a node with one branch
-        per value keeps the row), unless it is "fractional".
-    unknown : {"majority", "error"}, default="majority"
-        A value at predict that no row had at fit takes the branch of larger weight (a node with
-        one branch per value keeps the row), and is warned of with its number; or it is an error.
-        A value that was fitted but is absent from the rows of a node goes the same way there,
-        without a warning.
-    n_jobs : int, default=None
-        Threads; None means all cores (one inside a joblib worker). The result does not depend
-        on it.
 
     Attributes
     ----------
@@ -304,179 +233,195 @@ class TreeClassifier(PrunedTree):
     [True]
     """
 
-    _missing_words = (
-        "they take the branch of larger weight, or stay where a node has one branch per value"
-    )
-    _missing_remedy = (
-        "Fill them, drop their rows, or set missing='direction' to let the tree read them."
-    )
-    _unknown_remedy = (
-        "Map them to known values, or set unknown='majority' to let them take the branch of larger "
-        "weight."
-    )
+    learner = TREE
 
-    _kept: ClassVar[Layout] = Layout(
-        _model=RecordField(TreeModel),
-        _grown_by=OptionsField(TreeOptions),
-        cp_table_=OptionalAttribute(RecordField(CostComplexityPath)),
-    )
-
-    def __init__(
-        self,
-        criterion: str = "gain",
-        *,
-        purity: float = 1.0,
-        leaf_size: int = 1,
-        max_depth: int | None = None,
-        min_samples_leaf: float = 1,
-        min_weight_fraction_leaf: float = 0.0,
-        min_gain: float = 0.0,
-        max_leaf_nodes: int | None = None,
-        categorical_split: str | Mapping[str, str] = "subset",
-        max_subset: int | None = None,
-        pruning: str | None = "pessimistic",
-        cp: str | float = "one_se",
-        cv: Any = 10,
-        validation_fraction: float = 0.2,
-        confidence: Any = "auto",
-        subtree_raising: bool = False,
-        join_leaves: bool = False,
-        progress: Callable[[int, int], object] | None = None,
-        random_state: int | np.random.RandomState | None = 0,
-        priors: ArrayLike | dict[Any, float] | None = None,
-        class_weight: dict[Any, float] | str | None = None,
-        costs: ArrayLike | None = None,
-        smoothing: str | None = "shrinkage",
-        smoothing_strength: float | None = None,
-        categorical_features: Any = "from_dtype",
-        missing: str = "direction",
-        unknown: str = "majority",
-        n_jobs: int | None = None,
-    ) -> None:
-        self.criterion = criterion
-        self.purity = purity
-        self.leaf_size = leaf_size
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.min_gain = min_gain
-        self.max_leaf_nodes = max_leaf_nodes
-        self.categorical_split = categorical_split
-        self.max_subset = max_subset
-        self.pruning = pruning
-        self.cp = cp
-        self.cv = cv
-        self.validation_fraction = validation_fraction
-        self.confidence = confidence
-        self.subtree_raising = subtree_raising
-        self.join_leaves = join_leaves
-        self.progress = progress
-        self.random_state = random_state
-        self.priors = priors
-        self.class_weight = class_weight
-        self.costs = costs
-        self.smoothing = smoothing
-        self.smoothing_strength = smoothing_strength
-        self.categorical_features = categorical_features
-        self.missing = missing
-        self.unknown = unknown
-        self.n_jobs = n_jobs
-
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Grow a tree on a table and its labels.
-
-        Parameters
-        ----------
-        X : data frame or array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,), or str
-            The labels, or the name of the column of X that holds them.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Whole numbers are copies of a row; 0 leaves a row out, but not its class out of
-            `classes_`. As soon as one has a fraction, weights are importances, whose unit does not
-            matter.
-
-        Returns
-        -------
-        self
-        """
-        options, how = self._options(), self._pruning_options(self.missing)
-        training = self._open_training(X, y, sample_weight)
-        # a tree looks at all rows together: one block spares it a copy of them
-        source = replace(training.source, block_rows=training.source.table.n_rows)
-        batch = gather_blocks(list(self._engine().map(source, as_read)))
-        rows = read_rows(batch, training.declared, options)
-        missing = dict(zip(rows.schema.names, rows.encoded.missing.tolist(), strict=True))
-        if self.missing == "error":
-            self._report_cells(missing, {})
-        classes = training.classes(rows.schema.classes)
-        options = options_for(options, classes, rows.schema.classes)
-        pruned = self._grow_pruned(rows, options, how, sample_weight)
-        self.classes_ = class_array(classes, training.label_dtype)
-        self._schema, self._model, self._grown_by = rows.schema, pruned.model, options
-        self.fit_report_ = note_classes(_fit_report(rows, pruned), classes, rows.schema.classes)
-        self._keep_complexity(pruned)
-        self._set_input_names(training)
-        warn_of_measurements(training.source.target, len(self._classes))
-        self._warn_of_one_leaf()
-        return self
-
-    def predict(
-        self,
-        X: Any,
-        *,
-        priors: ArrayLike | dict[Any, float] | None = None,
-        costs: ArrayLike | None = None,
-    ) -> NDArray[Any]:
-        """The class of each row: of the largest share where it ends, or of least expected cost.
-
-        Among equals the first.
-
-        Parameters
-        ----------
-        X : table
-        priors, costs :
-            Instead of those of the fit, for what is said: the tests stay as they are.
-        """
-        check_is_fitted(self)
-        model = self._model
-        given = model.costs
-        if costs is not None:
-            given = read_tree_costs(self._read_costs(costs), model.classes)
-        if model.policy == "fractional":
-            return self._predicted(decide_labels(self._route(X, self._shares(priors)), given))
-        said = model.labels()
-        if priors is not None or costs is not None:
-            said = decide_labels(self._shares(priors), given)
-        return self._route(X, self._predicted(said))
-
-    def predict_proba(self, X: Any, *, priors: ArrayLike | dict[Any, float] | None = None) -> Float:
-        """The share of each class where each row ends, classes in the order of `classes_`.
-
-        With other priors than those of the fit, if given.
-        """
-        check_is_fitted(self)
-        return self._spread(self._route(X, self._shares(priors)))
-
-    def predict_log_proba(
-        self, X: Any, *, priors: ArrayLike | dict[Any, float] | None = None
-    ) -> Float:
-        """ln of the probabilities; without smoothing, -inf for a class that the leaf lacks."""
-        return log_of(self.predict_proba(X, priors=priors))
-
-    def apply(self, X: Any) -> Places:
+    def apply(self, X: TableLike) -> Places:
         """The node where each row ends.
 
         That is a leaf, or a node with one branch per value that has none for the row's. Where
         missing values go down every branch, it is the end of the heavier ones.
         """
-        return self._route(X).astype(np.intp)
+        return self._pass(self._open(X), ends(self._model)).answer.astype(np.intp)
 
-    def decision_path(self, X: Any) -> csr_matrix:
+    def decision_path(self, X: TableLike) -> csr_matrix:
         """The nodes that each row visits: a sparse matrix of ones, a row a row, a column a node."""
-        nodes = self._route(X)
+        nodes = self.apply(X)
         starts, met = self._model.paths(nodes)
         ones = np.ones(len(met), dtype=np.intp)
         return csr_matrix((ones, met, starts), shape=(len(nodes), self._model.n_nodes))
+
+    @property
+    def cp_table_(self) -> CostComplexityPath:
+        """The nested trees of "cost_complexity", and which was chosen."""
+        path = self._model.cp_table
+        if path is None:
+            raise AttributeError("cp_table_ exists where pruning is 'cost_complexity'.")
+        return path
+
+    def prune(
+        self,
+        pruning: Pruning | None,
+        X: TableLike | None = None,
+        y: LabelsLike | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        cp: str | float | None = None,
+        cv: Folds | None = None,
+        confidence: str | float | None = None,
+        subtree_raising: bool | None = None,
+        join_leaves: bool | None = None,
+    ) -> Self:
+        """A pruned copy of this tree, which is not grown again; the tree itself stays as it is.
+
+        Parameters
+        ----------
+        pruning : {"cost_complexity", "reduced_error", "pessimistic"} or None
+            As the parameter of that name; None only joins leaves.
+        X, y, sample_weight :
+            For "reduced_error", rows that the tree was not grown from. For "pessimistic" with
+            subtree_raising, the rows of the fit again; and for "cost_complexity" where a rule
+            chooses the cp and the fit has not cross-validated. Else none.
+        cp, cv, confidence, subtree_raising, join_leaves :
+            As the parameters of these names, whose values they replace in the copy.
+
+        Returns
+        -------
+        TreeClassifier
+            Fitted; `fit_report_` says what was done.
+        """
+        given = {"cp": cp, "cv": cv, "confidence": confidence, "subtree_raising": subtree_raising}
+        given = {name: value for name, value in given.items() if value is not None}
+        if join_leaves is not None:
+            given["join_leaves"] = join_leaves
+        fitted, before = self._get_fitted(), self._model
+        _refuse_others(pruning, given)
+        pruned = copy(self)
+        pruned.set_params(pruning=pruning, **given)
+        options = pruned._pruning_options()
+        path = rows = None
+        if validates(options):
+            path = pruned._validated(options, X, y, sample_weight)
+        elif options.pruning == "reduced_error":
+            if X is None:
+                raise InputError(
+                    "pruning='reduced_error' needs rows that the tree was not grown from: give X "
+                    "and y."
+                )
+            rows, _ = self._read_again(X, y, sample_weight)
+        elif raises(options):
+            if X is None:
+                raise InputError(
+                    "subtree_raising=True sends rows another way, and X was not given: give X and "
+                    "y, the rows of the fit, or set subtree_raising=False."
+                )
+            rows, _ = self._rows_of_fit(X, y, sample_weight)
+        elif X is not None:
+            raise ParameterError(
+                "X was given, and this pruning reads no rows: leave X out, or use a cp that "
+                "is chosen ('one_se', 'min'), subtree_raising=True, or pruning='reduced_error'."
+            )
+        model, old = prune_tree(before, options, path=path, rows=rows), fitted.report
+        kept = [note for note in old.notes if note not in size_notes(before)]
+        report = FitReport(old.rows, old.missing, (*size_notes(model), *kept, *model.notes))
+        pruned._fitted = replace(fitted, options=options, report=report, found=model)
+        return pruned
+
+    def cost_complexity_path(
+        self,
+        X: TableLike | None = None,
+        y: LabelsLike | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        cp: str | float | None = None,
+        cv: Folds | None = None,
+    ) -> CostComplexityPath:
+        """The nested trees of cost-complexity pruning: sizes and errors.
+
+        Parameters
+        ----------
+        X, y, sample_weight :
+            The rows of the fit again, for cross-validation; without them there is none.
+        cp, cv :
+            As the parameters of these names, which stand where nothing is given.
+
+        Returns
+        -------
+        CostComplexityPath
+            A record with `cp`, `n_leaves`, `error`, `cv_error`, `cv_deviation` and the tree
+            that `chosen` says; it prints well and has `to_frame` and `to_dict`.
+        """
+        given = {"cp": cp, "cv": cv}
+        given = {name: value for name, value in given.items() if value is not None}
+        asked = copy(self)
+        asked.set_params(**given)
+        options = asked._pruning_options()
+        if X is not None:
+            return chosen(asked._validate(options, X, y, sample_weight), options.cp)
+        if cv is not None:
+            raise ParameterError(
+                f"cv={cv!r} was given without rows: give X and y, those of the fit."
+            )
+        path = complexity_path(self._model)
+        return path if isinstance(options.cp, str) else chosen(path, options.cp)
+
+    def _pruning_options(self) -> TreeOptions:
+        """The options of the fit, with those of pruning as they are now."""
+        fitted, now = self._get_fitted(), checked(TreeOptions, self)
+        options = replace(fitted.options, **{name: getattr(now, name) for name in _OF_PRUNING})
+        check_together(options)
+        return options
+
+    def _validated(
+        self,
+        options: TreeOptions,
+        X: TableLike | None,
+        y: LabelsLike | None,
+        sample_weight: ArrayLike | None,
+    ) -> CostComplexityPath:
+        """The cross-validated path: of these rows, or that of the fit."""
+        if X is not None:
+            return self._validate(options, X, y, sample_weight)
+        known = self._model.cp_table
+        if known is None or known.cv_error is None:
+            raise InputError(
+                f"cp={options.cp!r} is chosen by cross-validation, and the fit has made "
+                "none: give X and y, the rows of the fit, or a cp."
+            )
+        wanted, left = known.n_leaves[known.choose(str(options.cp))], self._model.n_leaves
+        if wanted > left:
+            raise InputError(
+                f"cp={options.cp!r} takes the tree of "
+                f"{counted(wanted, 'leaf', 'leaves')}, and this one is already pruned to {left}: "
+                "fit again."
+            )
+        return known
+
+    def _validate(
+        self,
+        options: TreeOptions,
+        X: TableLike,
+        y: LabelsLike | None,
+        sample_weight: ArrayLike | None,
+    ) -> CostComplexityPath:
+        rows, training = self._rows_of_fit(X, y, sample_weight)
+        folds, threads = folds_of(rows, options, training), n_threads(options.n_jobs)
+        return cross_validate(self._model, rows, options, folds, threads, options.progress)
+
+    def _rows_of_fit(
+        self, X: TableLike, y: LabelsLike | None, sample_weight: ArrayLike | None
+    ) -> tuple[TreeRows, Training]:
+        rows, training = self._read_again(X, y, sample_weight)
+        model = self._model
+        counts = np.zeros(model.units.shape[1], dtype=np.int64)
+        np.add.at(counts, rows.classes, 1 if rows.units is None else rows.units)
+        grown_from = model.units[0] >> model.part_bits
+        if rows.exponent != model.row_exponent or (counts != grown_from).any():
+            raise InputError(
+                "These are not the rows that the tree was grown from: the weights of the classes "
+                "differ. Give the rows and weights of the fit, without those that "
+                "pruning='reduced_error' held out."
+            )
+        return rows, training
 
     def to_sklearn(self) -> DecisionTreeClassifier:
         """The same tree as a fitted DecisionTreeClassifier of scikit-learn.
@@ -494,66 +439,13 @@ class TreeClassifier(PrunedTree):
 
     def get_depth(self) -> int:
         """The most tests from the root to a leaf."""
-        check_is_fitted(self)
         return self._model.depth()
 
     def get_n_leaves(self) -> int:
         """How many leaves the tree has."""
-        check_is_fitted(self)
         return self._model.n_leaves
 
     @property
     def feature_importances_(self) -> Float:
         """Weight times score of the nodes that ask each column, as shares of all."""
-        check_is_fitted(self)
         return self._model.importances()
-
-    def _shares(self, priors: Any) -> Float:
-        """The shares in all nodes, for the priors of the fit or others."""
-        model, shares = self._model, self._model.shares()
-        given = self._read_priors(priors)
-        return shares if given is None else reweigh(shares, model.plain_shares()[0], given)
-
-    def _route(self, X: Any, answers: NDArray[Any] | None = None) -> NDArray[Any]:
-        source = self._open(X)
-        model = self._model
-        block: RouteBlock | SpreadBlock = RouteBlock(model, answers)
-        if answers is not None and model.policy == "fractional":
-            block = SpreadBlock(model, answers)
-        blocks = list(self._engine().map(source, block))
-        answered = gather_answered(blocks)
-        self._report_columns(answered.missing, answered.unknown)
-        return answered.answer
-
-    def _origin(self) -> tuple[str, Any]:
-        # to hash the rows themselves took a fifth of the fit of a small tree to 500,000 rows
-        model: TreeModel = self._model
-        return "root", [model.units[0].tolist(), model.exponent, model.ranges, model.missing_counts]
-
-    def _options(self) -> TreeOptions:
-        choose("unknown", self.unknown, ("majority", "error"))
-        check_progress("progress", self.progress)
-        return TreeOptions(
-            self.criterion,
-            self.purity,
-            self.leaf_size,
-            self.max_depth,
-            self.min_samples_leaf,
-            self.min_weight_fraction_leaf,
-            self.min_gain,
-            self.max_leaf_nodes,
-            self.categorical_split,
-            self.max_subset,
-            missing=self.missing,
-            priors=self.priors,
-            class_weight=self.class_weight,
-            costs=self.costs,
-            smoothing=self.smoothing,
-            smoothing_strength=self.smoothing_strength,
-        )
-
-
-def _fit_report(rows: TreeRows, pruned: Pruned) -> FitReport:
-    missing = zip(rows.schema.names, rows.encoded.missing.tolist(), strict=True)
-    notes = (*size_notes(pruned.model), *pruned.notes)
-    return FitReport(rows.size, {name: n for name, n in missing if n}, notes)

@@ -1,30 +1,141 @@
-"""Explanations of a tree: the path of a row, and what each branch added to its class."""
+"""Explanations of a tree: where a row ends, and what each branch added to its class."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
+from sortal.data.columns import as_numbers, given_values
 from sortal.decision.posterior import expected_costs
-from sortal.native.trees import CUT
+from sortal.engines import along, total
+from sortal.native.trees import CUT, LEAF, SPREAD
 from sortal.records.render import decision_text, moment_text, number_in_full, number_text, quoted
 from sortal.records.tables import Table
-from sortal.trees.branches import MissingMark, Paths, missing_mark, node_values
+from sortal.trees.branches import (
+    MissingMark,
+    Paths,
+    heaviest_branch,
+    missing_branch,
+    missing_mark,
+    node_values,
+)
 from sortal.trees.model import decide_labels
-from sortal.trees.route import ReachedNode, ends_of, is_missing, mixed_shares
+from sortal.trees.rows import encode_for, end_nodes
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
-    from sortal._typing import Float, Places
+    from sortal._typing import Codes, Counts, Float, Places
     from sortal.data.columns import Value, Values
+    from sortal.data.sources import Batch
     from sortal.records.tables import Cell
-    from sortal.trees.conditions import Condition
+    from sortal.trees.branches import Condition
     from sortal.trees.model import TreeModel
-    from sortal.trees.route import Walked
+
+
+# --- Single rows down a tree, where a missing value may go down every branch ---------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Walked:
+    """Rows and the nodes where they end.
+
+    Cells by column and row: as the tree reads them, and as they were given.
+    """
+
+    nodes: Codes
+    columns: Float = along(1)
+    given: NDArray[np.object_] = along(1)
+    missing: Counts = total()
+    unknown: Counts = total()
+
+
+def walk(model: TreeModel) -> Callable[[Batch], Walked]:
+    """A pass for whoever looks at single rows."""
+
+    def read(batch: Batch) -> Walked:
+        encoded = encode_for(model, batch)
+        pairs = zip(model.schema.columns, batch.columns, strict=True)
+        given = [
+            as_numbers(cells).tolist() if column.is_number else given_values(cells)
+            for column, cells in pairs
+        ]
+        return Walked(
+            end_nodes(model, encoded),
+            np.array(encoded.columns, dtype=np.float64),
+            np.array(given, dtype=object).reshape(len(given), batch.n_rows),
+            encoded.missing,
+            encoded.unknown,
+        )
+
+    return read
+
+
+class ReachedNode(NamedTuple):
+    """A node where a row ends, and with which part of its weight."""
+
+    node: int
+    part: float
+
+
+def is_missing(rows: Walked, i: int, j: int) -> bool:
+    """Whether row i has no value in column j."""
+    given = rows.given[j][i]
+    return given is None or given != given  # only NaN differs from itself  # noqa: PLR0124
+
+
+def ends_of(model: TreeModel, rows: Walked, i: int) -> list[ReachedNode]:
+    """Where row i ends; first the end that the heaviest branches lead to."""
+    found, waiting = [], [ReachedNode(0, 1.0)]
+    while waiting:
+        t, part = waiting.pop()
+        below = _next(model, rows, i, t)
+        if below:
+            waiting += [ReachedNode(c, part * share) for c, share in reversed(below)]
+        else:
+            found.append(ReachedNode(t, part))
+    return found
+
+
+def _next(model: TreeModel, rows: Walked, i: int, t: int) -> list[tuple[int, float]]:
+    """The nodes below t that row i goes to, the heaviest first; none where it ends."""
+    if model.kind[t] == LEAF:
+        return []
+    j = int(model.attribute[t])
+    below = model.children[model.child_start[t] : model.child_start[t + 1]]
+    if not is_missing(rows, i, j):
+        b = branch_of(model, t, rows.columns[j][i])
+    elif model.missing[t] != SPREAD:
+        b = missing_branch(model, t)
+    else:
+        units = model.pull(below)
+        first = heaviest_branch(model, t)
+        order = [first, *(b for b in range(len(below)) if b != first)]
+        return [(int(below[b]), float(units[b] / units.sum())) for b in order if units[b]]
+    return [(int(below[b]), 1.0)] if b >= 0 else []
+
+
+def branch_of(model: TreeModel, t: int, cell: float) -> int:
+    """The branch of a known cell, as the tree reads it; -1 if it stays at node t."""
+    if model.kind[t] == CUT:
+        return int(cell > model.threshold[t]) if np.isfinite(cell) else int(model.heavier[t])
+    codes, branches = node_values(model, t)
+    mine = branches[codes == cell]
+    return int(mine[0]) if len(mine) else int(model.heavier[t])
+
+
+def mixed_shares(shares: Float, ends: list[ReachedNode]) -> Float:
+    """Σ part · share over the ends of a row."""
+    parts = np.array([end.part for end in ends])
+    return np.asarray(parts @ shares[[end.node for end in ends]])
+
+
+# --- Explanations --------------------------------------------------------------------------------
 
 Mark = Literal["", "unknown", "absent"] | MissingMark
 

@@ -11,7 +11,7 @@ from sklearn.base import RegressorMixin
 from sklearn.ensemble import BaseEnsemble
 from sklearn.tree import DecisionTreeClassifier
 
-from sortal.base.ladder import FitReport
+from sortal.base.learner import FitReport, Fitted, InputNames
 from sortal.data.columns import as_value
 from sortal.data.schema import ColumnSchema, Schema
 from sortal.decision.options import is_whole
@@ -27,7 +27,7 @@ from sortal.errors import (
 )
 from sortal.native.trees import CUT, LEAF
 from sortal.trees.estimator import TreeClassifier, float32_below
-from sortal.trees.model import TreeModel
+from sortal.trees.prune import FittedTree
 from sortal.trees.split_scores import score_counts
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Nodes(NamedTuple):
         return self.yes >= 0
 
 
-def read_nodes(tree: Any) -> Nodes:
+def read_nodes(tree: DecisionTreeClassifier) -> Nodes:
     """The nodes of a fitted DecisionTreeClassifier."""
     inside = tree.tree_
     order = np.array(_preorder(inside.children_left.tolist(), inside.children_right.tolist()))
@@ -116,7 +116,7 @@ def _missing_branches(nodes: Nodes, heavier: Int32, with_missing: set[int]) -> I
     return np.where(nodes.asks & ~silent, branch, -1).astype(np.int32)
 
 
-def as_model(nodes: Nodes, schema: Schema, criterion: str) -> TreeModel:
+def as_model(nodes: Nodes, schema: Schema, criterion: str) -> FittedTree:
     """The tree as sortal keeps it, its tests scored by a criterion."""
     n, asks = len(nodes.yes), nodes.asks
     units, exponent = as_units(nodes.shares, nodes.weights)
@@ -125,7 +125,7 @@ def as_model(nodes: Nodes, schema: Schema, criterion: str) -> TreeModel:
     score[asks] = _scores(units[branches], criterion)
     heavier[asks] = units.sum(axis=1)[branches].argmax(axis=1)  # the first of equals
     with_missing = set(nodes.attribute[shows_missing(nodes)].tolist())
-    return TreeModel(
+    return FittedTree(
         schema=schema,
         column_kinds=(CUT,) * len(schema.columns),
         unseen=((),) * len(schema.columns),
@@ -217,7 +217,7 @@ def _scores(units: Int64, criterion: str) -> Float:
 _CRITERIA = {"gini": "gini", "entropy": "gain", "log_loss": "gain"}
 
 
-def from_sklearn(tree: Any) -> TreeClassifier:
+def from_sklearn(tree: DecisionTreeClassifier) -> TreeClassifier:
     """Take in a fitted decision tree of scikit-learn, to be read and drawn.
 
     The result predicts as the given tree does. scikit-learn rounds every number to float32 and
@@ -285,22 +285,19 @@ def from_sklearn(tree: Any) -> TreeClassifier:
     estimator = TreeClassifier(pruning=None, smoothing=None, **_parameters(tree))
     schema = Schema(_columns(tree), _classes(tree))
     model = as_model(nodes, schema, estimator.criterion)
-    estimator.classes_ = np.array(tree.classes_)
-    estimator._schema, estimator._model = schema, model
-    estimator._grown_by = estimator._options()
-    estimator.fit_report_ = _report(tree, model)
-    estimator.n_features_in_ = len(schema.columns)
-    estimator._by_name = hasattr(tree, "feature_names_in_")
-    if estimator._by_name:
-        estimator.feature_names_in_ = np.array(schema.names, dtype=object)
-    estimator._backend = "pandas"
+    named = hasattr(tree, "feature_names_in_")
+    labels, options = np.array(tree.classes_), estimator.learner.read(estimator)
+    estimator._fitted = Fitted(
+        options, Schema(schema.columns), schema, labels, labels.dtype,
+        InputNames(named, named, "pandas"), None, None, _report(tree, model), model,  # type: ignore[arg-type]
+    )  # fmt: skip
     return estimator
 
 
 # --- What can be taken in ------------------------------------------------------------------------
 
 
-def _refuse_others(tree: Any) -> None:
+def _refuse_others(tree: DecisionTreeClassifier) -> None:
     """A fitted tree for one output whose tests ask numbers."""
     if not isinstance(tree, DecisionTreeClassifier):
         raise InputTypeError(
@@ -324,7 +321,7 @@ def _refuse_others(tree: Any) -> None:
         )
 
 
-def _remedy(given: Any) -> str:
+def _remedy(given: object) -> str:
     if isinstance(given, RegressorMixin):
         return "it predicts numbers, and a tree of sortal predicts classes"
     if isinstance(given, BaseEnsemble):
@@ -334,7 +331,7 @@ def _remedy(given: Any) -> str:
     return "give an estimator of one of these types, after its fit"
 
 
-def _is_categorical(tree: Any) -> bool:
+def _is_categorical(tree: DecisionTreeClassifier) -> bool:
     """Whether any column is a category, which scikit-learn knows since 1.10."""
     named = getattr(tree, "is_categorical_", None)
     counted = getattr(tree.tree_, "_n_categories", None)
@@ -345,7 +342,7 @@ def _is_categorical(tree: Any) -> bool:
 # --- What is kept --------------------------------------------------------------------------------
 
 
-def _parameters(tree: Any) -> dict[str, Any]:
+def _parameters(tree: DecisionTreeClassifier) -> dict[str, Any]:
     """The parameters that mean the same in both libraries."""
     given = tree.criterion
     name = given if isinstance(given, str) else type(given).__name__.lower()
@@ -361,7 +358,7 @@ def _parameters(tree: Any) -> dict[str, Any]:
     return {"criterion": _CRITERIA[name], **parameters}
 
 
-def _columns(tree: Any) -> tuple[ColumnSchema, ...]:
+def _columns(tree: DecisionTreeClassifier) -> tuple[ColumnSchema, ...]:
     """Numbers by the names of the fit, or named as the columns of arrays are."""
     unnamed = [f"x{j}" for j in range(tree.n_features_in_)]
     names = [str(name) for name in getattr(tree, "feature_names_in_", unnamed)]
@@ -374,7 +371,7 @@ def _columns(tree: Any) -> tuple[ColumnSchema, ...]:
     return tuple(ColumnSchema(name, "number") for name in names)
 
 
-def _classes(tree: Any) -> Values:
+def _classes(tree: DecisionTreeClassifier) -> Values:
     try:
         classes = [as_value(label) for label in tree.classes_.tolist()]
     except TypeError:
@@ -387,7 +384,7 @@ def _classes(tree: Any) -> Values:
     return tuple(label for label in classes if label is not None)
 
 
-def _report(tree: Any, model: TreeModel) -> FitReport:
+def _report(tree: DecisionTreeClassifier, model: FittedTree) -> FitReport:
     shape = f"{model.size_text()}; depth {model.depth()}"
     origin = (
         f"taken in from a {type(tree).__name__} of scikit-learn ({sklearn.__version__} is "

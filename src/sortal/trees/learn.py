@@ -1,81 +1,378 @@
-"""Growing a tree: rows in the form that the core grows from, and the model grown."""
+"""Growing a tree: its options, rows in the form that the core grows from, and the model grown."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import KW_ONLY, dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args
 
 import numpy as np
 
 from sortal import native
-from sortal.data.columns import as_categories, brief_moments, column_ranges
-from sortal.data.schema import ColumnSchema, Schema
-from sortal.data.sources import with_weight
-from sortal.errors import LabelError, WeightError, listed
-from sortal.native import trees
-from sortal.trees.criteria import CRITERIA_BY_NAME
-from sortal.trees.model import TreeModel, code_counts
-from sortal.trees.route import encode, end_nodes
-from sortal.trees.rows import (
-    TreeOptions,
-    TreeRows,
-    _is_share,
-    column_kinds,
-    part_bits,
-    read_smoothing,
-    read_weights,
-    scale_rows,
-    unscale,
+from sortal.base.options import (
+    categorical_features,
+    class_weight,
+    costs,
+    n_jobs,
+    number,
+    one_of,
+    option,
+    priors,
+    progress,
+    proportion,
+    random_state,
+    whole,
 )
+from sortal.data.columns import brief_moments, column_ranges
+from sortal.decision.options import is_whole, non_negative, share
+from sortal.errors import ParameterError, WeightError, brief, choose
+from sortal.native import trees
+from sortal.trees.model import Smoothing, TreeModel, code_counts
+from sortal.trees.rows import ASKED_AS, end_nodes, part_bits, read_weights, scale_rows, unscale
+from sortal.trees.split_scores import CRITERIA_BY_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sortal._typing import Codes, Float
-    from sortal.data.sources import Batch
-    from sortal.trees.route import EncodedTreeRows
+    from sortal._typing import (
+        CategoricalFeatures,
+        ClassWeight,
+        Codes,
+        CostsLike,
+        Float,
+        Places,
+        PriorsLike,
+    )
+    from sortal.data.schema import Schema
+    from sortal.trees.rows import EncodedTreeRows, TreeRows
 
 
-def read_rows(batch: Batch, declared: Schema, options: TreeOptions) -> TreeRows:
-    """All rows of a fit, over the values and classes that have weight and the values declared."""
-    batch = with_weight(batch)
-    labels = batch.labels()
-    if len(labels.values) > trees.MOST_CLASSES:
-        raise LabelError(
-            f"y holds {len(labels.values)} classes, and a tree tells at most {trees.MOST_CLASSES} "
-            "apart. Check that y is no identifier; join classes otherwise."
+# --- What is given as an option ------------------------------------------------------------------
+
+Criterion = Literal["gain", "gain_ratio", "gini", "cart"]
+Pruning = Literal["cost_complexity", "reduced_error", "pessimistic"]
+SmoothingKind = Literal["laplace", "m_estimate", "shrinkage"]
+Policy = Literal["direction", "branch", "majority", "fractional", "error"]
+UnknownPolicy = Literal["majority", "error"]
+CategoricalSplit: TypeAlias = str | Mapping[str, str]
+
+
+class Splitter(Protocol):
+    """Folds as scikit-learn deals them."""
+
+    def split(self, X: Float, y: Codes) -> Iterable[tuple[Places, Places]]:
+        """Pairs of rows to grow from and rows to be left out."""
+
+    def get_n_splits(self) -> int:
+        """How many."""
+
+
+Folds: TypeAlias = "int | Splitter | Iterable[object]"
+
+
+def _read_min_samples(name: str, given: float) -> float:
+    if not (is_whole(given) and given >= 1) and not (_is_share(given) and 0 < given < 1):
+        raise ParameterError(
+            f"{name}={brief(given)} cannot be used: give a whole number of at least 1, or a share "
+            "of the rows between 0 and 1."
         )
-    schema = read_schema(declared, batch)
-    kinds = column_kinds(schema, options.categorical_split)
-    encoded = encode(batch, schema, kinds, ((),) * len(kinds))
-    return TreeRows(schema, kinds, encoded, labels.codes, batch.units, batch.exponent)
+    return given
 
 
-def read_again(batch: Batch, model: TreeModel) -> TreeRows:
-    """The rows of a fit once more, in the terms of its model."""
-    batch = with_weight(batch)
-    labels = batch.labels()
-    codes = labels.recode({label: k for k, label in enumerate(model.classes)})
-    if (codes < 0).any():
-        strange = [label for label in labels.values if label not in model.classes]
-        raise LabelError(
-            f"y holds {listed(strange)}, and the tree was fitted with the classes "
-            f"{listed(model.classes)}: give the same rows as to fit."
+def _is_share(given: object) -> bool:
+    return isinstance(given, float | np.floating)
+
+
+def _read_min_weight(name: str, given: float) -> float:
+    if share(name, given) > 0.5:
+        raise ParameterError(
+            f"{name}={given!r} leaves no test, which has two sides at least: give a number from 0 "
+            "to 0.5."
         )
-    encoded = encode(batch, model.schema, model.column_kinds, model.unseen)
-    return TreeRows(model.schema, model.column_kinds, encoded, codes, batch.units, batch.exponent)
+    return float(given)
 
 
-def read_schema(declared: Schema, batch: Batch) -> Schema:
-    """What was declared, joined by the values and classes of the rows."""
-    columns = []
-    for column, cells in zip(declared.columns, batch.columns, strict=True):
-        if not column.is_number and (values := as_categories(cells).values):
-            columns.append(column.merge(ColumnSchema(column.name, "category", values)))
-        else:
-            columns.append(column)
-    return Schema(tuple(columns), batch.labels().values)
+def _read_split(name: str, given: CategoricalSplit) -> CategoricalSplit:
+    words = given.values() if isinstance(given, Mapping) else [given]
+    for word in words:
+        if not isinstance(word, str) or word not in ASKED_AS:
+            raise ParameterError(
+                f"{name}={brief(given)} cannot be used: it can be 'subset', 'multiway', or a dict "
+                "that gives one of these words by the name of a column."
+            )
+    return given
+
+
+def _read_cp(name: str, given: str | float) -> str | float:
+    if isinstance(given, str):
+        return choose(name, given, ("one_se", "min"))
+    return non_negative(name, given)
+
+
+def _read_fraction(name: str, given: float) -> float:
+    if not 0 < share(name, given) < 1:
+        raise ParameterError(
+            f"{name}={given!r} cannot be used: give a share of the rows between 0 and 1."
+        )
+    return float(given)
+
+
+def _read_confidence(name: str, given: str | float) -> str | float:
+    if isinstance(given, str):
+        return choose(name, given, ("auto",))
+    if share(name, given) == 0:
+        raise ParameterError(f"{name}=0 prunes nothing or all: give a number above 0, up to 1.")
+    return float(given)
+
+
+def _or_none(read: Callable[[str, Any], object]) -> Callable[[str, object], object]:
+    return lambda name, given: None if given is None else read(name, given)
+
+
+def _word_or_none(words: object, default: str, text: str) -> Any:
+    named = get_args(words)
+    kind = "{" + ", ".join(f'"{word}"' for word in named) + "} or None"
+    return option(default, kind, text, _or_none(partial(choose, allowed=named)))
+
+
+def _flag(text: str) -> Any:
+    def read(name: str, given: object) -> bool:
+        if not isinstance(given, bool):
+            raise ParameterError(f"{name}={brief(given)} cannot be used: it can be True or False.")
+        return given
+
+    return option(default=False, kind="bool", text=text, read=read)
+
+
+@dataclass(eq=False, repr=False)
+class TreeOptions:
+    """The parameters of a tree."""
+
+    criterion: Criterion = one_of(
+        Criterion,
+        "gain",
+        """What the best test has most of: information gain in bits; the gain ratio of C4.5 (of the
+        tests with at least the mean gain, the largest gain by split information); the decrease of
+        the Gini index; or the CART measure, 2 n_Y/n n_N/n Σ_k abs(P(k|Y) - P(k|N)).""",
+    )
+    _: KW_ONLY
+    purity: float = proportion(1.0, "A node whose largest class has at least this share is a leaf.")
+    leaf_size: int = whole(
+        1,
+        0,
+        """A node of at most this size is a leaf. Sizes count rows, or copies of rows where weights
+        are whole numbers.""",
+    )
+    max_depth: int | None = whole(
+        None,
+        0,
+        """The most tests from the root to a leaf; 0 makes the root a leaf, None sets no bound.""",
+        none="no bound",
+    )
+    min_samples_leaf: float = option(
+        1,
+        "int of at least 1, or float between 0 and 1",
+        """The least size of each side of a test (of two branches at least, where there is one per
+        value); a float is a share of the rows, rounded up.""",
+        _read_min_samples,
+    )
+    min_weight_fraction_leaf: float = option(
+        0.0,
+        "float from 0 to 0.5",
+        "The same for the weight, as a share of the weight of all rows.",
+        _read_min_weight,
+    )
+    min_gain: float = number(
+        0.0, "A node whose best test scores less, in the criterion's own scale, is a leaf."
+    )
+    max_leaf_nodes: int | None = whole(
+        None,
+        1,
+        """Grow the node with the largest weight times score first, until there are so many
+        leaves.""",
+        none="no bound",
+    )
+    categorical_split: CategoricalSplit = option(
+        "subset",
+        '{"subset", "multiway"} or dict',
+        """How categories are asked: x in V, or one branch per value. A dict gives one of these
+        words by the name of a column, "subset" standing for the columns it does not name. An
+        ordered category (of pandas, or an Enum of polars) is cut like a number, unless a dict names
+        it. "multiway" and "cart" exclude each other.""",
+        _read_split,
+    )
+    max_subset: int | None = whole(
+        None,
+        1,
+        """The most values in V, which is written as the side that holds fewer of a node's
+        values.""",
+        none="no bound",
+    )
+    pruning: Pruning | None = _word_or_none(
+        Pruning,
+        "pessimistic",
+        """Take tests out again after growing: by C4.5's estimates of errors; by Breiman's cost
+        complexity as rpart does; or where rows held out are told no worse without them. None keeps
+        the tree as grown, which is the textbook's.""",
+    )
+    cp: str | float = option(
+        "one_se",
+        '{"one_se", "min"} or float of at least 0',
+        """Of "cost_complexity": the price of a leaf as a share of the root's risk (rpart's cp), or
+        how cross-validation chooses it: the smallest tree within one standard error of the least
+        error, or the one with the least error.""",
+        _read_cp,
+    )
+    cv: Folds = option(
+        10,
+        "int, array of shape (n_samples,), splitter or iterable",
+        """The folds of that: how many (dealt out within each class), a fold number for each row, or
+        as in scikit-learn, where each row is to be left out once.""",
+    )
+    validation_fraction: float = option(
+        0.2,
+        "float between 0 and 1",
+        """Of "reduced_error": the share of each class that is held out. The tree grows from the
+        rest.""",
+        _read_fraction,
+    )
+    confidence: str | float = option(
+        "auto",
+        '"auto", or float above 0 and at most 1',
+        """Of "pessimistic": the level of the upper bound of each node's error rate; the smaller,
+        the more is pruned. C4.5 has 0.25. "auto" falls with the number n of rows, (15/n)² from 0.5
+        at 21 rows to 0.001 at 474: a dozen rows keep the textbook's tree, and larger tables have
+        trees that are smaller and more often right. `fit_report_` says the level. Whole-number
+        weights count as so many rows; otherwise n is the effective number of rows,
+        (Σ w)² / Σ w².""",
+        _read_confidence,
+    )
+    subtree_raising: bool = _flag(
+        """Of "pessimistic": a test may also give its place to its largest branch, as in C4.5; not
+        where rows go down in parts (missing="fractional").""",
+    )
+    join_leaves: bool = _flag(
+        "Where all branches of a test end in leaves of one class, make it a leaf."
+    )
+    progress: Callable[[int, int], object] | None = progress(
+        """Called after each fold of the cross-validation with how many are done and how many there
+        are. What it raises ends the fit.""",
+    )
+    random_state: int | np.random.RandomState | None = random_state(
+        "Which rows are dealt into which fold, or held out."
+    )
+    priors: PriorsLike = priors(
+        """The rows of each class count for so much of the whole, in tests and in shares. By default
+        the share of each class.""",
+    )
+    class_weight: ClassWeight = class_weight(
+        """Equal priors do the same as "balanced". Sizes count rows in any case. Not together with
+        `priors`.""",
+    )
+    costs: CostsLike = costs(
+        """costs[i, j] is the cost of saying class j when class i is true. A node says the class of
+        least expected cost, and in the choice of tests a row counts times Σ_j costs[i, j]. Where
+        all that is wrong costs the same, nothing changes.""",
+    )
+    smoothing: SmoothingKind | None = _word_or_none(
+        SmoothingKind,
+        "shrinkage",
+        """How class probabilities follow from the proportions in nodes; predictions follow them,
+        while counts, purity and error are printed as they are. With n the size of a node and n_k
+        the part of class k of K in it: "shrinkage", from the root down, p(parent) + (n_k/n -
+        n_k(parent)/n(parent)) / (1 + λ / n(parent)); "laplace", (n_k + 1) / (n + K);
+        "m_estimate", (n_k + m p_k) / (n + m), p the proportions at the root; None, n_k/n. Only
+        the last lets a class that has rows have probability 0.""",
+    )
+    smoothing_strength: float | None = option(
+        None,
+        "float of at least 0",
+        """λ, by default 5: a node of five rows hands down half of what its split tells; or m, by
+        default the number of classes, which is Laplace's rule where these are equally frequent.""",
+        _or_none(non_negative),
+    )
+    categorical_features: CategoricalFeatures = categorical_features()
+    missing: Policy = one_of(
+        Policy,
+        "direction",
+        """What a missing value does at a node that asks its column. "direction": it takes the side
+        that makes the better test, which may be a side of missing values alone. "branch": missing
+        values have a branch of their own. "fractional": a row goes down every branch, weighted by
+        the branches' known rows, and a test is scored by its known rows and their share (C4.5).
+        "majority": scored the same way, missing values go with the heavier branch. "error": a
+        missing value is an error that names its column, at fit and at predict. Where the fit met
+        none at a node, a missing value takes the branch of larger weight (a node with one branch
+        per value keeps the row), unless it is "fractional".""",
+    )
+    unknown: UnknownPolicy = one_of(
+        UnknownPolicy,
+        "majority",
+        """A value at predict that no row had at fit takes the branch of larger weight (a node with
+        one branch per value keeps the row), and is warned of with its number; or it is an error.
+        A value that was fitted but is absent from the rows of a node goes the same way there,
+        without a warning.""",
+    )
+    n_jobs: int | None = n_jobs()
+
+
+def check_together(options: TreeOptions) -> None:
+    """Refuse options that contradict each other."""
+    split = options.categorical_split
+    words = split.values() if isinstance(split, Mapping) else [split]
+    two_sided = CRITERIA_BY_NAME[options.criterion].two_sided
+    if two_sided and "multiway" in words:
+        raise ParameterError(
+            f"criterion={options.criterion!r} compares two sides, and categorical_split={split!r} "
+            "asks for a branch per value: use 'subset', or another criterion."
+        )
+    if two_sided and options.missing == "branch":
+        raise ParameterError(
+            f"criterion={options.criterion!r} compares two sides, and missing='branch' asks for a "
+            "branch beside them: use missing='direction', or another criterion."
+        )
+    if options.priors is not None and options.class_weight is not None:
+        raise ParameterError(
+            "priors and class_weight both say what the classes count for, and priors leave nothing "
+            "of class_weight: give one of them."
+        )
+    kind, strength = options.smoothing, options.smoothing_strength
+    if strength is not None and kind in (None, "laplace"):
+        raise ParameterError(
+            f"smoothing_strength={strength!r} has nothing to act on where smoothing={kind!r}: "
+            "leave it None, or set smoothing to 'm_estimate' or 'shrinkage'."
+        )
+    if raises(options) and options.missing == "fractional":
+        raise ParameterError(
+            "subtree_raising=True sends whole rows another way, and missing='fractional' sends "
+            "parts: set subtree_raising=False, or another missing."
+        )
+
+
+def raises(options: TreeOptions) -> bool:
+    """Whether subtrees may move up, which takes the rows of the fit."""
+    return options.pruning == "pessimistic" and options.subtree_raising
+
+
+def validates(options: TreeOptions) -> bool:
+    """Whether the cp is found by cross-validation."""
+    return options.pruning == "cost_complexity" and isinstance(options.cp, str)
+
+
+_DEFAULT_LAMBDA = 5.0
+
+
+def read_smoothing(options: TreeOptions, n_classes: int) -> Smoothing | None:
+    """How shares are read; by default m is the number of classes, and λ 5."""
+    kind, strength = options.smoothing, options.smoothing_strength
+    if kind is None:
+        return None
+    default = {"laplace": 0.0, "m_estimate": float(n_classes), "shrinkage": _DEFAULT_LAMBDA}
+    return Smoothing(kind, default[kind] if strength is None else float(strength))
+
+
+# --- The model grown -----------------------------------------------------------------------------
 
 
 def _check_total(rows: TreeRows, criterion: str) -> None:

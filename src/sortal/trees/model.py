@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -452,7 +452,7 @@ class TreeModel:
         total = units.sum(axis=1)
         return np.asarray(total / ((units * mean).sum(axis=1) / total))
 
-    def pull(self, nodes: Any = slice(None)) -> Float:
+    def pull(self, nodes: Int | slice = slice(None)) -> Float:
         """The weight of nodes, or of some, as it counts in the choice of tests. (S 36)"""
         units = self.units[nodes].astype(np.float64)
         if self.factors is None and self.costs is None:

@@ -1,34 +1,135 @@
-"""Pruning a grown tree: checked options, and what each way of pruning makes of a tree."""
+"""Pruning a grown tree, and the learner of trees: what a fit makes of its rows."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from sortal.decision.options import non_negative, share
-from sortal.errors import ParameterError, brief, choose, counted
+from sortal.base.learner import CellWords, FitReport, Learner
+from sortal.data.columns import union
+from sortal.data.schema import Schema
+from sortal.decision.folds import assign_folds, from_pairs, held_out, numbered
+from sortal.decision.options import is_whole, read_seed
+from sortal.engines import n_threads
+from sortal.errors import OneLeafWarning, ParameterError, agreed, brief, counted, warn
+from sortal.modelfile.arrays import RecordField
+from sortal.modelfile.fields import Layout, OptionalField
 from sortal.native import trees
-from sortal.native.trees import added_errors, prune_raising, score_branches, score_tests
+from sortal.native.trees import LEAF, added_errors, prune_raising, score_branches, score_tests
 from sortal.trees.cost_complexity import (
+    CostComplexityPath,
     complexity_path,
     cost_of,
     costs_of,
-    cut_below,
-    join_siblings,
+    cross_validate,
     pass_rows,
-    prune_to,
+    strengths_of,
+    take_rows,
 )
-from sortal.trees.learn import with_rows
-from sortal.trees.rows import multiples_of, scale_rows, unscale
+from sortal.trees.learn import (
+    TreeOptions,
+    check_together,
+    grow,
+    unseen_codes,
+    validates,
+    with_rows,
+)
+from sortal.trees.model import TreeModel
+from sortal.trees.rows import answer, multiples_of, read_rows, scale_rows, unscale
 
 if TYPE_CHECKING:
-    from sortal._typing import Counts, Float, Mask
+    from collections.abc import Callable
+
+    from sortal._typing import Codes, Counts, Float, Mask, Places
+    from sortal.base.learner import Fitted, Training
+    from sortal.data.sources import Batch
     from sortal.native.trees import Raised
-    from sortal.trees.cost_complexity import CostComplexityPath
-    from sortal.trees.model import TreeModel
+    from sortal.trees.learn import Folds
     from sortal.trees.rows import TreeRows
+
+    TreeFit = Fitted[TreeOptions, TreeRows, "FittedTree"]
+
+
+# --- Cutting: a tree in which some nodes are leaves, and what was below them is gone -------------
+
+# The arrays with an entry a node: what they hold at a leaf, or None where that is the node's own.
+_BY_NODE: dict[str, Any] = {
+    "kind": LEAF,
+    "attribute": -1,
+    "threshold": np.nan,
+    "heavier": -1,
+    "missing": -1,
+    "units": None,
+    "sizes": None,
+    "rows": None,
+    "effective": None,
+    "score": 0.0,
+    "gain": 0.0,
+    "exact": True,
+    "candidates": 0.0,
+}
+
+# The lists that nodes have: where they start, and the arrays that lie side by side in them.
+_LISTS = {"child_start": ("children",), "value_start": ("values", "branches")}
+
+
+def cut_below(model: TreeModel, leaves: Mask) -> TreeModel:
+    """The tree in which the nodes marked are leaves, numbered in preorder as ever."""
+    leaf = leaves | (model.kind == LEAF)
+    kept = ~_below(model, leaf)
+    changed: dict[str, Any] = {}
+    for name, at_leaf in _BY_NODE.items():
+        array = getattr(model, name, None)
+        if array is not None:
+            changed[name] = array[kept]
+            if at_leaf is not None:
+                changed[name][leaf[kept]] = at_leaf
+    for start, names in _LISTS.items():
+        changed |= _cut_lists(model, start, names, kept, leaf)
+    number = np.cumsum(kept, dtype=np.int32) - 1
+    changed["children"] = number[changed["children"]].astype(np.int32)
+    cut = bool((leaf & (model.kind != LEAF)).any())
+    return replace(model, **changed, pruned=model.pruned or cut)
+
+
+def _below(model: TreeModel, leaf: Mask) -> Mask:
+    """The nodes below a leaf: in preorder they follow it."""
+    change = np.zeros(model.n_nodes + 1, dtype=np.int64)
+    nodes = np.flatnonzero(leaf)
+    np.add.at(change, nodes + 1, 1)
+    np.add.at(change, model.ends()[nodes], -1)
+    return np.asarray(np.cumsum(change[:-1]) > 0)
+
+
+def _cut_lists(
+    model: TreeModel, start: str, names: tuple[str, ...], kept: Mask, leaf: Mask
+) -> dict[str, Any]:
+    lengths = np.diff(getattr(model, start))
+    held = np.repeat(kept & ~leaf, lengths)
+    shorter = np.where(leaf, 0, lengths)[kept]
+    starts = np.concatenate([[0], np.cumsum(shorter)]).astype(np.int64)
+    return {start: starts} | {name: getattr(model, name)[held] for name in names}
+
+
+def join_siblings(model: TreeModel) -> TreeModel:
+    """The tree in which branches that all lead to leaves of one class are one leaf."""
+    said, starts, children = model.labels().tolist(), model.child_start.tolist(), model.children
+    label = [-1] * model.n_nodes  # what all leaves below a node say, -1 if they differ
+    for t in range(model.n_nodes - 1, -1, -1):
+        below = {label[c] for c in children[starts[t] : starts[t + 1]].tolist()}
+        if below <= {said[t]}:
+            label[t] = said[t]
+    return cut_below(model, np.array(label) >= 0)
+
+
+def prune_to(model: TreeModel, cp: float) -> TreeModel:
+    """The smallest tree with the least risk + cp · root's risk · leaves."""
+    root = float(model.risk()[0]) or 1.0
+    # divided as in the path, so that a cp read there finds its tree
+    return cut_below(model, strengths_of(model) / root <= cp)
 
 
 # --- Reduced-error pruning: tests that do not help with rows of their own are taken out ----------
@@ -162,143 +263,237 @@ def _judge(parts: Counts, total: int, criterion: int) -> tuple[float, float]:
     return told / float(judged.information[0]), gain
 
 
-WAYS = ("cost_complexity", "reduced_error", "pessimistic")
-
-RULES = ("one_se", "min")
+# --- What each way of pruning makes of a tree ----------------------------------------------------
 
 
-@dataclass(frozen=True)
-class PruningOptions:
-    """Checked options, by the names and meanings of the estimator's parameters."""
+@dataclass(frozen=True, eq=False)
+class FittedTree(TreeModel):
+    """A tree with what pruning leaves beside it: what was done, and the nested trees, if any."""
 
-    pruning: str | None = None
-    cp: Any = "one_se"
-    confidence: Any = "auto"
-    subtree_raising: bool = False
-    join_leaves: bool = False
-    missing: str = "direction"
-
-    def __post_init__(self) -> None:
-        if self.pruning is not None:
-            choose("pruning", self.pruning, WAYS)
-        if isinstance(self.cp, str):
-            choose("cp", self.cp, RULES)
-        else:
-            non_negative("cp", self.cp)
-        if isinstance(self.confidence, str):
-            choose("confidence", self.confidence, ("auto",))
-        elif share("confidence", self.confidence) == 0:
-            raise ParameterError(
-                "confidence=0 prunes nothing or all: give a number above 0, up to 1."
-            )
-        for name in ("subtree_raising", "join_leaves"):
-            if not isinstance(getattr(self, name), bool):
-                raise ParameterError(
-                    f"{name}={brief(getattr(self, name))} cannot be used: it can be True or False."
-                )
-        if self.raises and self.missing == "fractional":
-            raise ParameterError(
-                "subtree_raising=True sends whole rows another way, and missing='fractional' sends "
-                "parts: set subtree_raising=False, or another missing."
-            )
-
-    @property
-    def validates(self) -> bool:
-        """Whether the cp is found by cross-validation."""
-        return self.pruning == "cost_complexity" and isinstance(self.cp, str)
-
-    def level(self, model: TreeModel) -> float:
-        """The level of a pessimistic estimate."""
-        given = self.confidence
-        return default_level(model) if isinstance(given, str) else float(given)
-
-    @property
-    def raises(self) -> bool:
-        """Whether subtrees may move up, which takes the rows of the fit."""
-        return self.pruning == "pessimistic" and self.subtree_raising
-
-
-@dataclass(frozen=True)
-class Pruned:
-    """A pruned tree, what was done, and how many tests have taken the place of another."""
-
-    model: TreeModel
     notes: tuple[str, ...] = ()
-    complexity: CostComplexityPath | None = None
-    n_moved: int = 0
+    cp_table: CostComplexityPath | None = None
+
+    LAYOUT: ClassVar[Layout] = Layout(
+        **TreeModel.LAYOUT, cp_table=OptionalField(RecordField(CostComplexityPath))
+    )
+
+
+def fitted_tree(
+    model: TreeModel, *notes: str, cp_table: CostComplexityPath | None = None
+) -> FittedTree:
+    """A tree, and what was done to it at last."""
+    return FittedTree(**{**vars(model), "notes": notes, "cp_table": cp_table})
 
 
 def prune_tree(
     model: TreeModel,
-    how: PruningOptions,
+    options: TreeOptions,
     *,
     path: CostComplexityPath | None = None,
     rows: TreeRows | None = None,
-    criterion: str = "gain",
-) -> Pruned:
+) -> FittedTree:
     """Prune as asked.
 
     `path` is the tree's own, cross-validated where a rule chooses the cp. `rows` are those of
     the fit for subtree raising, and others for reduced error.
     """
-    pruned = _prune(model, how, path, rows, criterion)
-    if how.join_leaves:
-        joined = join_siblings(pruned.model)
-        told = f"leaves of one class were joined: {pruned.model.n_leaves} became {joined.n_leaves}"
-        pruned = replace(pruned, model=joined, notes=(*pruned.notes, told))
+    pruned = _prune(model, options, path, rows)
+    if options.join_leaves:
+        joined = join_siblings(pruned)
+        told = f"leaves of one class were joined: {pruned.n_leaves} became {joined.n_leaves}"
+        pruned = fitted_tree(joined, *pruned.notes, told, cp_table=pruned.cp_table)
     return pruned
 
 
 def _prune(
     model: TreeModel,
-    how: PruningOptions,
+    options: TreeOptions,
     path: CostComplexityPath | None,
     rows: TreeRows | None,
-    criterion: str,
-) -> Pruned:
-    if how.pruning == "cost_complexity":
-        complexity = chosen(complexity_path(model) if path is None else path, how.cp)
-        cp = how.cp
-        if isinstance(cp, str):
-            cp = complexity.cp[complexity.chosen or 0]
+) -> FittedTree:
+    if options.pruning == "cost_complexity":
+        table = chosen(complexity_path(model) if path is None else path, options.cp)
+        cp = table.cp[table.chosen or 0] if isinstance(options.cp, str) else options.cp
+        rule = f", {table.chosen_by} of {table.n_folds} folds" if table.n_folds else ""
+        words = f"cost complexity (cp {cp:.6g}{rule})"
         smaller = prune_to(model, cp)
-        return Pruned(
-            smaller, (_pruning_note(model, smaller, _by_cost(complexity, cp)),), complexity
-        )
-    if how.pruning == "reduced_error" and rows is not None:
+        return fitted_tree(smaller, _pruning_note(model, smaller, words), cp_table=table)
+    if options.pruning == "reduced_error" and rows is not None:
         smaller = prune_reduced(model, rows)
-        return Pruned(
-            smaller,
-            (_pruning_note(model, smaller, f"their errors on {counted(rows.size, 'row')}"),),
-        )
-    if how.raises and rows is not None:
-        level = how.level(model)
-        raised = prune_by_raising(model, rows, level, criterion)
-        words = f"estimated errors (confidence {level:.3g}), raising subtrees"
-        moved = f"tests that have more rows than they were chosen for: {raised.n_moved}"
-        notes = (_pruning_note(model, raised.model, words), *([moved] if raised.n_moved else []))
-        return Pruned(raised.model, notes, n_moved=raised.n_moved)
-    if how.pruning == "pessimistic":
-        level = how.level(model)
+        words = f"their errors on {counted(rows.size, 'row')}"
+        return fitted_tree(smaller, _pruning_note(model, smaller, words))
+    if options.pruning != "pessimistic":
+        return fitted_tree(model)
+    level = options.confidence
+    level = default_level(model) if isinstance(level, str) else level
+    words = f"estimated errors (confidence {level:.3g})"
+    if not options.subtree_raising or rows is None:
         smaller = prune_pessimistic(model, level)
-        words = f"estimated errors (confidence {level:.3g})"
-        return Pruned(smaller, (_pruning_note(model, smaller, words),))
-    return Pruned(model)
+        return fitted_tree(smaller, _pruning_note(model, smaller, words))
+    raised = prune_by_raising(model, rows, level, options.criterion)
+    moved = f"tests that have more rows than they were chosen for: {raised.n_moved}"
+    note = _pruning_note(model, raised.model, f"{words}, raising subtrees")
+    return fitted_tree(raised.model, note, *([moved] if raised.n_moved else []))
 
 
-def chosen(path: CostComplexityPath, cp: Any) -> CostComplexityPath:
+def chosen(path: CostComplexityPath, cp: str | float) -> CostComplexityPath:
     """The path with the tree that a rule or a cp takes."""
     if isinstance(cp, str):
         return replace(path, chosen=path.choose(cp), chosen_by=cp)
-    return replace(path, chosen=path.place_of(float(cp)), chosen_by="cp")
-
-
-def _by_cost(complexity: CostComplexityPath, cp: float) -> str:
-    rule = f", {complexity.chosen_by} of {complexity.n_folds} folds" if complexity.n_folds else ""
-    return f"cost complexity (cp {cp:.6g}{rule})"
+    return replace(path, chosen=path.place_of(cp), chosen_by="cp")
 
 
 def _pruning_note(before: TreeModel, after: TreeModel, words: str) -> str:
     return (
         f"pruned from {before.n_leaves} to {counted(after.n_leaves, 'leaf', 'leaves')} by {words}"
     )
+
+
+def size_notes(model: TreeModel) -> tuple[str, ...]:
+    """How large a tree is, and which tests are not known to be the best."""
+    notes = [f"{model.size_text()}; depth {model.depth()}"]
+    # tests that have moved, or were taken in, stood against none
+    searched = ~model.exact.astype(bool) & (model.candidates > 0)
+    if heuristic := int(np.count_nonzero(searched)):
+        nodes = f"{counted(heuristic, 'node')} {agreed(heuristic, 'was', 'were')}"
+        notes.append(f"the test of {nodes} found by heuristic, the others exactly")
+    return tuple(notes)
+
+
+# --- What a fit makes of its rows ----------------------------------------------------------------
+
+
+def read_folds(cv: Folds, classes: Codes, weights: Counts | None, seed: int) -> Places:
+    """A fold for each row that has weight; a splitter sees these rows only.
+
+    Folds come as scikit-learn's users give them: a number, fold numbers, a splitter, or pairs of
+    rows; `weights` are those of all rows.
+    """
+    if is_whole(cv):
+        return assign_folds(classes, int(cv), seed)  # type: ignore[arg-type]
+    if hasattr(cv, "split") and hasattr(cv, "get_n_splits"):  # texts and patterns split, too
+        pairs = list(cv.split(np.zeros((len(classes), 1)), classes))
+        return from_pairs(pairs, len(classes))
+    if weights is None:
+        return _listed(cv, len(classes))
+    return numbered(_listed(cv, len(weights))[weights > 0], len(classes))
+
+
+def _listed(cv: Folds, n_rows: int) -> Places:
+    try:
+        items = [] if isinstance(cv, str | bytes) else list(cv)  # type: ignore[arg-type]
+    except TypeError:
+        items = []
+    if items and all(is_whole(item) for item in items):
+        return numbered(np.array(items), n_rows)
+    if items and all(isinstance(item, tuple | list) and len(item) == 2 for item in items):
+        return from_pairs(items, n_rows)
+    raise ParameterError(
+        f"cv={brief(cv)} cannot be used: give a number of folds, a fold number for each row, a "
+        "splitter of scikit-learn, or pairs of rows to grow from and rows to leave out."
+    )
+
+
+def fit_tree(rows: TreeRows, options: TreeOptions, training: Training | None) -> FittedTree:
+    """The tree of the rows of a fit, grown and pruned."""
+    assert training is not None  # noqa: S101  (a tree is fitted to all rows at once)
+    threads, judges, all_rows = n_threads(options.n_jobs), rows, rows
+    if options.pruning == "reduced_error":
+        out = held_out(rows.classes, options.validation_fraction, read_seed(options.random_state))
+        rows, judges = (take_rows(rows, np.flatnonzero(part)) for part in (~out, out))
+    folds = path = None
+    if validates(options):
+        folds = folds_of(rows, options, training)
+    model = grow(rows, options, threads)
+    if judges is not rows:  # what only rows held out have, the fit has met all the same
+        model = replace(model, unseen=unseen_codes(all_rows))
+    if folds is not None:
+        path = cross_validate(model, rows, options, folds, threads, options.progress)
+    pruned = prune_tree(model, options, path=path, rows=judges)
+    if options.pruning is not None and pruned.pruned and pruned.n_nodes == 1:
+        _warn_of_one_leaf(pruned, options.pruning)
+    return pruned
+
+
+def folds_of(rows: TreeRows, options: TreeOptions, training: Training) -> Places:
+    """The folds that options give the rows of a fit."""
+    weights = training.source.weights
+    units = None if weights is None else weights.units
+    return read_folds(options.cv, rows.classes, units, read_seed(options.random_state))
+
+
+def _warn_of_one_leaf(model: TreeModel, pruning: str) -> None:
+    """Say that pruning has left no split: in words without numbers, once for many folds."""
+    label = model.classes[int(model.labels()[0])]
+    warn(
+        f"The tree was pruned to one leaf, which predicts {label!r} for every row: "
+        f"pruning={pruning!r} finds no split worth keeping. That is right where the columns tell "
+        "nothing about y. Where a class is rare or its errors matter more, give costs or "
+        "class_weight; pruning=None keeps every split.",
+        OneLeafWarning,
+    )
+
+
+def report(rows: TreeRows, model: FittedTree | None) -> FitReport:
+    """The rows of a fit, the size of its tree, and how it was pruned."""
+    assert model is not None  # noqa: S101  (any rows make one)
+    missing = zip(rows.schema.names, rows.encoded.missing.tolist(), strict=True)
+    notes = (*size_notes(model), *model.notes)
+    return FitReport(rows.size, {name: n for name, n in missing if n}, notes)
+
+
+def _origin(fitted: TreeFit) -> tuple[str, list[object]]:
+    # to hash the rows themselves took a fifth of the fit of a small tree to 500,000 rows
+    model = fitted.model
+    return "root", [model.units[0].tolist(), model.exponent, model.ranges, model.missing_counts]
+
+
+def _summarize(training: Training, plan: Callable[[Batch], TreeRows], _: TreeOptions) -> TreeRows:
+    # a tree looks at all rows together: one block spares it a copy of them
+    source = replace(training.source, block_rows=training.source.table.n_rows)
+    (rows,) = training.engine.map(source, plan)
+    return rows
+
+
+_ROWS_STAY = "A tree grows from all its rows at once: fit it again with the rows that are to count."
+
+_LARGER = "they take the branch of larger weight, or stay where a node has one branch per value"
+
+TREE = Learner(
+    options=TreeOptions,
+    kept=Layout(model=RecordField(FittedTree)),
+    plan=lambda training, options: partial(read_rows, declared=training.declared, options=options),
+    later_plan=lambda schema, options, fitted: partial(  # noqa: ARG005
+        read_rows, declared=schema, options=options
+    ),
+    summarize=_summarize,
+    schema=lambda declared, rows, options: Schema(  # noqa: ARG005
+        rows.schema.columns, union(declared.classes, rows.labels)[0]
+    ),
+    model=lambda rows, schema, options, training: fit_tree(rows, options, training),  # noqa: ARG005
+    report=lambda rows, schema, model, options: report(rows, model),  # noqa: ARG005
+    answer=lambda fitted, question: answer(fitted.model, question),
+    check=check_together,
+    missing=lambda rows, schema, options: rows.encoded.missing,  # noqa: ARG005
+    absent={
+        "partial_fit": _ROWS_STAY,
+        "forget": _ROWS_STAY,
+        "loo_proba": "To leave out a row a tree would grow anew: cross-validate it instead.",
+        "decision_function": "TreeClassifier has predict_proba instead.",
+    },
+    words=CellWords(
+        missing=dict.fromkeys(trees.POLICIES, _LARGER)
+        | {"fractional": "they go down every branch, by its weight"},
+        unknown=_LARGER,
+        missing_remedy=(
+            "Fill them, drop their rows, or set missing='direction' to let the tree read them."
+        ),
+        unknown_remedy=(
+            "Map them to known values, or set unknown='majority' to let them take the branch of "
+            "larger weight."
+        ),
+    ),
+    quiet=lambda model: np.array(model.missing_counts) > 0,
+    origin=_origin,
+    keeps=False,
+)

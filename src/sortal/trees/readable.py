@@ -2,42 +2,39 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-import numpy as np
-from sklearn.utils.validation import check_is_fitted
-
-from sortal.base.ladder import TableClassifier
-from sortal.data.sources import as_read, gather_blocks
+from sortal.base.classifier import TableClassifier
+from sortal.data.sources import as_read
 from sortal.decision.options import whole_number
 from sortal.errors import InputError, choose, counted
 from sortal.records.tables import Explanations
-from sortal.trees.branches import node_table
-from sortal.trees.conditions import check_max_values
+from sortal.trees.branches import check_max_values, node_table
 from sortal.trees.drawing.layout import Drawing, draw_tree
 from sortal.trees.drawing.svg import svg_of
-from sortal.trees.explain import ExplainTree, TreeExplanation
-from sortal.trees.learn import read_again
-from sortal.trees.route import WalkBlock, gather_walked
+from sortal.trees.explain import ExplainTree, TreeExplanation, walk
+from sortal.trees.learn import TreeOptions
+from sortal.trees.prune import FittedTree
+from sortal.trees.rows import TreeRows, read_again
 from sortal.trees.rules import FORMS, ClassRules, Rules, rules_of, tree_text
 from sortal.trees.working.node import read_node, show_node
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from sortal._typing import Counts
+    from sortal._typing import LabelsLike, TableLike
+    from sortal.base.learner import Training
     from sortal.data.sources import TableSource
     from sortal.records.tables import Working
-    from sortal.trees.model import TreeModel
-    from sortal.trees.route import Walked
-    from sortal.trees.rows import TreeOptions, TreeRows
+    from sortal.trees.explain import Walked
+
+# A text alternative says as many levels as have so many nodes, and one level in any case.
+_LINES = 200
 
 
-class ReadableTree(TableClassifier):
+class ReadableTree(TableClassifier[TreeOptions, TreeRows, FittedTree]):
     """What a fitted tree shows of itself."""
-
-    _model: TreeModel
-    _grown_by: TreeOptions
 
     def to_text(self, *, max_depth: int | None = None, max_values: int | None = None) -> str:
         """The tree as indented text: one line a node, each before its branches.
@@ -53,10 +50,10 @@ class ReadableTree(TableClassifier):
         max_values : int of at least 1, default=None
             Of a longer set of values so many are named, and all counted.
         """
-        check_is_fitted(self)
+        model = self._model
         whole_number("max_depth", max_depth, 0, none="no bound")
         check_max_values(max_values)
-        return tree_text(self._model, max_depth, max_values)
+        return tree_text(model, max_depth, max_values)
 
     @overload
     def rules(self, by: Literal["leaf"] = ..., form: str = ...) -> Rules: ...
@@ -81,15 +78,13 @@ class ReadableTree(TableClassifier):
             `to_frame` and `to_dict`. A rule has `leaf`, `label`, `n`, `size`, `share`, `purity`,
             `error`, `counts`, `probabilities`, `path`, `merged` and `box`.
         """
-        check_is_fitted(self)
+        model = self._model
         choose("by", by, ("leaf", "class"))
         choose("form", form, FORMS)
-        rules = rules_of(self._model, form, self._backend)
-        if by == "leaf":
-            return rules
-        return ClassRules(rules, self._model.classes, form, self._backend)
+        rules = rules_of(model, form, self._backend)
+        return rules if by == "leaf" else ClassRules(rules, model.classes, form, self._backend)
 
-    def explain(self, X: Any) -> Explanations[TreeExplanation]:
+    def explain(self, X: TableLike) -> Explanations[TreeExplanation]:
         """Why: the path of each row, its rule, the counts where it ends, and what each move added.
 
         The share of the class said among all rows of the fit and the amounts of the moves add up
@@ -101,22 +96,15 @@ class ReadableTree(TableClassifier):
         backend = source.table.backend or self._backend
         return Explanations(ExplainTree(self._model, rows), range(len(rows.nodes)), backend)
 
-    def _report_columns(self, missing: Counts, unknown: Counts, words: str | None = None) -> None:
-        """Missing values of columns that had some at fit are not reported, unless refused."""
-        if self.missing != "error" and self._model.missing_counts:
-            missing = np.where(np.array(self._model.missing_counts) > 0, 0, missing)
-        spread = "they go down every branch, by its weight"
-        told = spread if self._model.policy == "fractional" else words
-        super()._report_columns(missing, np.zeros_like(unknown), told)
-        super()._report_columns(np.zeros_like(missing), unknown, words)
-
     def _walk(self, source: TableSource) -> Walked:
-        rows = gather_walked(list(self._engine().map(source, WalkBlock(self._model))))
-        self._report_columns(rows.missing, rows.unknown)
-        return rows
+        return self._pass(source, walk(self._model))
 
     def working(
-        self, node: int = 0, X: Any = None, y: Any = None, sample_weight: ArrayLike | None = None
+        self,
+        node: int = 0,
+        X: TableLike | None = None,
+        y: LabelsLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> Working:
         """The textbook's numbers of a node: every test that was possible there, and the one taken.
 
@@ -137,21 +125,26 @@ class ReadableTree(TableClassifier):
             has missing values, `missing` says where each test sends them, n(missing, class) counts
             them, and a row without a value or a threshold is theirs.
         """
-        check_is_fitted(self)
-        t = read_node(self._model, node)
-        rows = None if X is None else self._read_again(X, y, sample_weight)
-        return show_node(self._model, rows, self._grown_by, t, self._backend)
+        model = self._model
+        t = read_node(model, node)
+        rows = None if X is None else self._read_again(X, y, sample_weight)[0]
+        return show_node(model, rows, self._fitted.options, t, self._backend)
 
-    def _read_again(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> TreeRows:
+    def _read_again(
+        self, X: TableLike, y: LabelsLike | None, sample_weight: ArrayLike | None
+    ) -> tuple[TreeRows, Training]:
+        """Labeled rows in the terms of the tree, and as they were given."""
         if y is None:
             raise InputError(
                 "X was given without y: give both, the rows of the fit and their labels."
             )
-        source = self._open_training(X, y, sample_weight, self._model.row_exponent).source
-        batch = gather_blocks(list(self._engine().map(source, as_read)))
-        rows = read_again(batch, self._model)
+        model = self._model
+        training = self._open_training(X, y, sample_weight, model.row_exponent)
+        source = replace(training.source, block_rows=training.source.table.n_rows)
+        (batch,) = training.engine.map(source, as_read)
+        rows = read_again(batch, model)
         self._report_columns(rows.encoded.missing, rows.encoded.unknown)
-        return rows
+        return rows, training
 
     def to_frame(self, *, max_values: int | None = 10) -> Any:
         """The nodes as a data frame of the library that the rows came in, or pandas.
@@ -170,19 +163,11 @@ class ReadableTree(TableClassifier):
         max_values : int of at least 1, default=10
             Of a longer set of values so many are named, and all counted; None names all.
         """
-        check_is_fitted(self)
+        model = self._model
         check_max_values(max_values)
-        return node_table(self._model, self._backend, max_values).to_frame()
+        return node_table(model, self._backend, max_values).to_frame()
 
-
-# --- Seeing a fitted tree: as a drawing, as SVG, and in a notebook -------------------------------
-
-# A text alternative says as many levels as have so many nodes, and one level in any case.
-_LINES = 200
-
-
-class DrawableTree(ReadableTree):
-    """What a fitted tree looks like."""
+    # --- Seeing a fitted tree: as a drawing, as SVG, and in a notebook
 
     def to_drawing(
         self,
@@ -204,7 +189,6 @@ class DrawableTree(ReadableTree):
         orientation : {"auto", "down", "right"}, default="auto"
             Which way the tree grows; "auto" is down for few ends, and to the right for many.
         """
-        check_is_fitted(self)
         return draw_tree(
             self._model, max_depth=max_depth, max_leaves=max_leaves, orientation=orientation
         )
@@ -217,7 +201,7 @@ class DrawableTree(ReadableTree):
         orientation: str = "auto",
         theme: str = "auto",
         title: str | None = None,
-        row: Any = None,
+        row: TableLike | None = None,
     ) -> str:
         """The tree as a picture: the text of an SVG file.
 
@@ -250,7 +234,11 @@ class DrawableTree(ReadableTree):
         )
 
     def to_html(
-        self, *, max_leaves: int | None = 200, title: str | None = None, row: Any = None
+        self,
+        *,
+        max_leaves: int | None = 200,
+        title: str | None = None,
+        row: TableLike | None = None,
     ) -> str:
         """The tree as a piece of HTML that folds, is searched, zooms and follows a row.
 
@@ -268,20 +256,19 @@ class DrawableTree(ReadableTree):
         """
         from sortal.trees.drawing.html import html_of  # noqa: PLC0415  (jinja2 only where it is used)
 
-        check_is_fitted(self)
-        values = None
+        model, values = self._model, None
         if row is not None:
             cells = self._walk_one(row).given
             values = {name: own[0] for name, own in zip(self._schema.names, cells, strict=True)}
         return html_of(
-            self._model,
+            model,
             title=self._title() if title is None else str(title),
             max_leaves=max_leaves,
             values=values,
             text=self._alternative(),
         )
 
-    def _walk_one(self, row: Any) -> Walked:
+    def _walk_one(self, row: TableLike) -> Walked:
         walked = self._walk(self._open(row))
         if len(walked.nodes) != 1:
             raise InputError(
@@ -303,7 +290,7 @@ class DrawableTree(ReadableTree):
         return self.to_text(max_depth=deepest, max_values=10)
 
     def _is_seen(self) -> bool:
-        return hasattr(self, "_model")
+        return hasattr(self, "_fitted")
 
     @property
     def _repr_html_(self) -> Any:

@@ -1,4 +1,4 @@
-"""Rows and checked options of a tree: priors, class weights and costs as whole numbers."""
+"""Rows in a tree's terms: read, weighed as whole numbers, and sent down to the nodes."""
 
 from __future__ import annotations
 
@@ -6,112 +6,175 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from sortal import native
-from sortal.decision.options import (
-    is_whole,
-    non_negative,
-    read_class_weight,
-    read_costs,
-    read_priors,
-    share,
-    whole_number,
-)
-from sortal.errors import ParameterError, WeightError, brief, choose, listed
+from sortal.data.columns import MISSING, UNKNOWN, as_categories, as_numbers, recode_columns
+from sortal.data.schema import ColumnSchema, Schema
+from sortal.data.sources import with_weight
+from sortal.data.table import infinite
+from sortal.decision.options import read_class_weight, read_costs, read_priors
+from sortal.decision.posterior import log_of
+from sortal.decision.scores import Question, ScoredTerms
+from sortal.errors import LabelError, ParameterError, WeightError, listed
 from sortal.native import trees
-from sortal.trees.criteria import CRITERIA_BY_NAME
-from sortal.trees.model import SMOOTHINGS, Smoothing, TreeModel
+from sortal.trees.branches import heaviest_branches
+from sortal.trees.model import TreeModel, decide_labels, reweigh
+from sortal.trees.split_scores import CRITERIA_BY_NAME
 
 if TYPE_CHECKING:
-    from sortal._typing import Codes, Counts, Float
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from sortal._typing import Codes, CostsLike, Counts, Float
     from sortal.data.columns import Values
-    from sortal.data.schema import Schema
-    from sortal.trees.route import EncodedTreeRows
+    from sortal.data.sources import Batch
+    from sortal.decision.scores import RowPass
+    from sortal.trees.learn import CategoricalSplit, TreeOptions
 
     Int64 = Counts
 
-_WORDS = {"subset": trees.SUBSET, "multiway": trees.MULTIWAY}
+ASKED_AS = {"subset": trees.SUBSET, "multiway": trees.MULTIWAY}
 
 
-@dataclass(frozen=True)
-class TreeOptions:
-    """Checked options, by the names and meanings of the estimator's parameters."""
-
-    criterion: str = "gain"
-    purity: float = 1.0
-    leaf_size: int = 1
-    max_depth: int | None = None
-    min_samples_leaf: float = 1
-    min_weight_fraction_leaf: float = 0.0
-    min_gain: float = 0.0
-    max_leaf_nodes: int | None = None
-    categorical_split: Any = "subset"
-    max_subset: int | None = None
-    missing: str = "direction"
-    priors: Any = None
-    class_weight: Any = None
-    costs: Any = None
-    smoothing: Any = "shrinkage"
-    smoothing_strength: Any = None
-
-    def __post_init__(self) -> None:
-        choose("criterion", self.criterion, trees.CRITERIA)
-        share("purity", self.purity)
-        whole_number("leaf_size", self.leaf_size, 0)
-        whole_number("max_depth", self.max_depth, 0, none="no bound")
-        _check_min_samples(self.min_samples_leaf)
-        if share("min_weight_fraction_leaf", self.min_weight_fraction_leaf) > 0.5:
-            raise ParameterError(
-                f"min_weight_fraction_leaf={self.min_weight_fraction_leaf!r} leaves no test, which "
-                "has two sides at least: give a number from 0 to 0.5."
-            )
-        non_negative("min_gain", self.min_gain)
-        whole_number("max_leaf_nodes", self.max_leaf_nodes, 1, none="no bound")
-        whole_number("max_subset", self.max_subset, 1, none="no bound")
-        _check_splits(self.categorical_split, self.criterion)
-        _check_missing(self.missing, self.criterion)
-        check_class_options(self.priors, self.class_weight)
-        check_smoothing(self)
+# --- Cells as a tree reads them, and the nodes where rows end ------------------------------------
 
 
-def _check_min_samples(given: Any) -> None:
-    if not (is_whole(given) and given >= 1) and not (_is_share(given) and 0 < given < 1):
-        raise ParameterError(
-            f"min_samples_leaf={brief(given)} cannot be used: give a whole number of at least 1, "
-            "or "
-            "a share of the rows between 0 and 1."
-        )
+@dataclass(frozen=True, eq=False)
+class EncodedTreeRows:
+    """A block in a tree's terms: float64 where a column is cut, else codes by the schema's values.
+
+    `missing` and `unknown` count cells by column.
+    """
+
+    columns: tuple[Float | Codes, ...]
+    missing: Counts
+    unknown: Counts
 
 
-def _is_share(given: Any) -> bool:
-    return isinstance(given, float | np.floating)
+class _Cells(NamedTuple):
+    """One column of a block in a tree's terms."""
+
+    array: Float | Codes
+    n_missing: int
+    n_unknown: int
 
 
-def _check_splits(given: Any, criterion: str) -> None:
-    words = given.values() if isinstance(given, Mapping) else [given]
-    for word in words:
-        if not isinstance(word, str) or word not in _WORDS:
-            raise ParameterError(
-                f"categorical_split={brief(given)} cannot be used: it can be 'subset', 'multiway', "
-                "or a dict that gives one of these words by the name of a column."
-            )
-    if CRITERIA_BY_NAME[criterion].two_sided and "multiway" in words:
-        raise ParameterError(
-            f"criterion={criterion!r} compares two sides, and categorical_split={given!r} asks for "
-            "a branch per value: use 'subset', or another criterion."
-        )
+def encode(
+    batch: Batch, schema: Schema, column_kinds: Sequence[int], unseen: Sequence[Sequence[int]]
+) -> EncodedTreeRows:
+    """Cells as a tree reads them; infinite numbers are refused by name.
+
+    Codes listed in `unseen` count as unknown.
+    """
+    cells = _numbers(batch, schema) | _categories(batch, schema, column_kinds, unseen)
+    columns = [cells[j] for j in range(len(schema.columns))]
+    return EncodedTreeRows(
+        tuple(column.array for column in columns),
+        np.array([column.n_missing for column in columns], dtype=np.int64),
+        np.array([column.n_unknown for column in columns], dtype=np.int64),
+    )
 
 
-def _check_missing(given: Any, criterion: str) -> None:
-    choose("missing", given, (*trees.POLICIES, "error"))
-    if CRITERIA_BY_NAME[criterion].two_sided and given == "branch":
-        raise ParameterError(
-            f"criterion={criterion!r} compares two sides, and missing='branch' asks for a branch "
-            "beside them: use missing='direction', or another criterion."
-        )
+def encode_for(model: TreeModel, batch: Batch) -> EncodedTreeRows:
+    """A block in the terms of a tree."""
+    return encode(batch, model.schema, model.column_kinds, model.unseen)
+
+
+def _numbers(batch: Batch, schema: Schema) -> dict[int, _Cells]:
+    numbers = [j for j, column in enumerate(schema.columns) if column.is_number]
+    arrays = [as_numbers(batch.columns[j]) for j in numbers]
+    missing = dict.fromkeys(numbers, 0)
+    if any(native.not_finite(arrays)):  # else nothing is to be counted
+        missing = dict(zip(numbers, native.count_missing(arrays), strict=True))
+    for j in numbers:
+        if missing[j] < 0:
+            raise infinite(schema.names[j], "finite numbers")
+    return {j: _Cells(x, missing[j], 0) for j, x in zip(numbers, arrays, strict=True)}
+
+
+def _categories(
+    batch: Batch, schema: Schema, column_kinds: Sequence[int], unseen: Sequence[Sequence[int]]
+) -> dict[int, _Cells]:
+    words = [j for j, column in enumerate(schema.columns) if not column.is_number]
+    listed = [schema.columns[j].values for j in words]
+    cells = {}
+    coded = recode_columns([batch.columns[j] for j in words], listed, batch.n_rows)
+    for j, codes in zip(words, coded, strict=True):
+        is_cut = column_kinds[j] == trees.CUT
+        if unseen[j]:
+            codes[np.isin(codes, unseen[j])] = UNKNOWN
+        n_missing, n_unknown = (int(np.count_nonzero(codes == mark)) for mark in (MISSING, UNKNOWN))
+        cells[j] = _Cells(as_ranks(codes) if is_cut else codes, n_missing, n_unknown)
+    return cells
+
+
+def as_ranks(codes: Codes) -> Float:
+    """Codes as numbers to be cut; a missing value is NaN, a value that no fit saw infinite."""
+    ranks = np.where(codes == MISSING, np.nan, codes)
+    return np.where(codes == UNKNOWN, np.inf, ranks)
+
+
+def end_nodes(model: TreeModel, encoded: EncodedTreeRows) -> Codes:
+    """The node where each row ends."""
+    nodes = np.empty(len(encoded.columns[0]), dtype=np.int32)
+    is_cut = np.array(model.column_kinds) == trees.CUT
+    # infinite numbers stand for unknown values, which only the careful way through knows
+    fallback = np.empty_like(nodes) if encoded.unknown[is_cut].any() else None
+    arrays = model.arrays
+    if model.policy == "fractional":  # of all branches the heaviest is followed
+        arrays = arrays._replace(missing=heaviest_branches(model))
+    trees.route_rows(arrays, encoded.columns, model.n_values, nodes, fallback)
+    return nodes
+
+
+def ends(model: TreeModel) -> RowPass:
+    """A pass: the node where each row of a block ends."""
+
+    def route(batch: Batch) -> ScoredTerms:
+        encoded = encode_for(model, batch)
+        return ScoredTerms(end_nodes(model, encoded), encoded.missing, encoded.unknown)
+
+    return route
+
+
+def answer(model: TreeModel, question: Question) -> RowPass:
+    """A pass: what is asked of a block's rows, by the shares where they end.
+
+    Where missing values spread, a row ends in several nodes, with a part in each.
+    """
+    costs, spreads = read_tree_costs(question.costs, model.classes), model.policy == "fractional"
+
+    def told(shares: Float) -> NDArray[np.generic]:
+        if question.what == "label":
+            return decide_labels(shares, costs)
+        return log_of(shares) if question.what == "log_proba" else shares
+
+    as_fitted = question.prior is None and np.array_equal(costs, model.costs)  # type: ignore[arg-type]
+    if question.what == "label" and as_fitted and not spreads:
+        by_node: NDArray[np.generic] = model.labels()
+    else:
+        shares = model.shares()
+        if question.prior is not None:
+            shares = reweigh(shares, model.plain_shares()[0], question.prior)
+        by_node = told(shares)
+
+    def ask(batch: Batch) -> ScoredTerms:
+        encoded = encode_for(model, batch)
+        if spreads and encoded.missing.any():
+            given = encoded.columns, model.n_values, model.pull(), shares
+            answered = told(trees.spread_answers(model.arrays, *given))
+        else:
+            answered = by_node[end_nodes(model, encoded)]
+        return ScoredTerms(answered, encoded.missing, encoded.unknown)
+
+    return ask
+
+
+# --- The rows of a fit ---------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,6 +195,11 @@ class TreeRows:
     scaled: bool = False
 
     @property
+    def labels(self) -> Values:
+        """Their classes."""
+        return self.schema.classes
+
+    @property
     def total_units(self) -> int:
         """The weight of all rows, in units."""
         return len(self.classes) if self.units is None else int(self.units.sum())
@@ -149,7 +217,48 @@ class TreeRows:
         return self.total_units if self.copies else len(self.classes)
 
 
-def column_kinds(schema: Schema, categorical_split: Any) -> tuple[int, ...]:
+def read_rows(batch: Batch, declared: Schema, options: TreeOptions) -> TreeRows:
+    """All rows of a fit, over the values and classes that have weight and the values declared."""
+    batch = with_weight(batch)
+    labels = batch.labels()
+    if len(labels.values) > trees.MOST_CLASSES:
+        raise LabelError(
+            f"y holds {len(labels.values)} classes, and a tree tells at most {trees.MOST_CLASSES} "
+            "apart. Check that y is no identifier; join classes otherwise."
+        )
+    schema = read_schema(declared, batch)
+    kinds = column_kinds(schema, options.categorical_split)
+    encoded = encode(batch, schema, kinds, ((),) * len(kinds))
+    return TreeRows(schema, kinds, encoded, labels.codes, batch.units, batch.exponent)
+
+
+def read_again(batch: Batch, model: TreeModel) -> TreeRows:
+    """The rows of a fit once more, in the terms of its model."""
+    batch = with_weight(batch)
+    labels = batch.labels()
+    codes = labels.recode({label: k for k, label in enumerate(model.classes)})
+    if (codes < 0).any():
+        strange = [label for label in labels.values if label not in model.classes]
+        raise LabelError(
+            f"y holds {listed(strange)}, and the tree was fitted with the classes "
+            f"{listed(model.classes)}: give the same rows as to fit."
+        )
+    encoded = encode_for(model, batch)
+    return TreeRows(model.schema, model.column_kinds, encoded, codes, batch.units, batch.exponent)
+
+
+def read_schema(declared: Schema, batch: Batch) -> Schema:
+    """What was declared, joined by the values and classes of the rows."""
+    columns = []
+    for column, cells in zip(declared.columns, batch.columns, strict=True):
+        if not column.is_number and (values := as_categories(cells).values):
+            columns.append(column.merge(ColumnSchema(column.name, "category", values)))
+        else:
+            columns.append(column)
+    return Schema(tuple(columns), batch.labels().values)
+
+
+def column_kinds(schema: Schema, categorical_split: CategoricalSplit) -> tuple[int, ...]:
     """How each column is asked. An ordered category is cut, unless it is named in a mapping."""
     named: Mapping[str, str] = categorical_split if isinstance(categorical_split, Mapping) else {}
     _refuse_strangers(named, schema)
@@ -157,7 +266,7 @@ def column_kinds(schema: Schema, categorical_split: Any) -> tuple[int, ...]:
     kinds = []
     for column in schema.columns:
         cut = column.is_number or (column.ordered and column.name not in named)
-        kinds.append(trees.CUT if cut else _WORDS[named.get(column.name, default)])
+        kinds.append(trees.CUT if cut else ASKED_AS[named.get(column.name, default)])
     return tuple(kinds)
 
 
@@ -176,6 +285,8 @@ def _refuse_strangers(named: Mapping[str, str], schema: Schema) -> None:
             )
 
 
+# --- Priors, class weights and costs, as whole numbers -------------------------------------------
+
 # Multiples are rounded to so many levels, and the smallest of them to so many.
 _LEVELS = 1 << 20
 
@@ -192,8 +303,6 @@ _ALIKE = 1e-13
 
 # A factor that is smaller than this beside another could be lost in a product.
 _FARTHEST = 1e-100
-
-_DEFAULT_LAMBDA = 5.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -287,7 +396,7 @@ def _read_factors(options: TreeOptions, classes: Values, weight: Float) -> Float
     return np.asarray(factors * (weight.sum() / (factors @ weight)))
 
 
-def read_tree_costs(given: Any, classes: Values) -> Float | None:
+def read_tree_costs(given: CostsLike, classes: Values) -> Float | None:
     """costs[i, j]; None also where whatever is wrong costs the same, as without costs."""
     costs = read_costs(given, classes)
     if costs is None:
@@ -369,39 +478,6 @@ def unscale(units: Int64, multiples: Int64 | None) -> Int64:
         return units
     whole = (units + multiples // 2) // multiples
     return np.asarray(np.maximum(whole, units > 0))  # what is there stays there
-
-
-def check_smoothing(options: TreeOptions) -> None:
-    """Refuse what contradicts itself."""
-    kind, strength = options.smoothing, options.smoothing_strength
-    if kind is not None:
-        choose("smoothing", kind, SMOOTHINGS)
-    if strength is None:
-        return
-    non_negative("smoothing_strength", strength)
-    if kind in (None, "laplace"):
-        raise ParameterError(
-            f"smoothing_strength={strength!r} has nothing to act on where smoothing={kind!r}: "
-            "leave it None, or set smoothing to 'm_estimate' or 'shrinkage'."
-        )
-
-
-def check_class_options(priors: Any, class_weight: Any) -> None:
-    """Priors say what each class counts for in all, whatever its rows weigh."""
-    if priors is not None and class_weight is not None:
-        raise ParameterError(
-            "priors and class_weight both say what the classes count for, and priors leave nothing "
-            "of class_weight: give one of them."
-        )
-
-
-def read_smoothing(options: TreeOptions, n_classes: int) -> Smoothing | None:
-    """How shares are read; by default m is the number of classes, and λ 5."""
-    kind, strength = options.smoothing, options.smoothing_strength
-    if kind is None:
-        return None
-    default = {"laplace": 0.0, "m_estimate": float(n_classes), "shrinkage": _DEFAULT_LAMBDA}
-    return Smoothing(kind, default[kind] if strength is None else float(strength))
 
 
 # --- How finely rows that go down several branches are parted, and limits in the scale of parts --

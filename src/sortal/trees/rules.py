@@ -15,13 +15,20 @@ from sortal.native.trees import LEAF, MULTIWAY
 from sortal.records import render as faces
 from sortal.records.render import number_text, quoted, share_text
 from sortal.records.tables import Table, unique
-from sortal.trees.branches import Paths, closing_lines, met_missing, tells_missing
-from sortal.trees.conditions import IntervalCondition, SetCondition, check_max_values
+from sortal.trees.branches import (
+    IntervalCondition,
+    Paths,
+    SetCondition,
+    check_max_values,
+    closing_lines,
+    met_missing,
+    tells_missing,
+)
 
 if TYPE_CHECKING:
     from sortal.data.columns import Value, Values
     from sortal.records.tables import Cell
-    from sortal.trees.conditions import Condition
+    from sortal.trees.branches import Condition
     from sortal.trees.model import TreeModel
 
 FORMS = ("path", "merged")

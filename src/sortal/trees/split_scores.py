@@ -1,10 +1,13 @@
-"""score_split: any partition of labeled rows, scored under every criterion a tree knows."""
+"""The criteria of trees, and score_split: any partition of labeled rows, scored under each.
+
+Their measures are in cpp/trees/measures.hpp.
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -16,11 +19,42 @@ from sortal.errors import InputError, LabelError, counted
 from sortal.records.tables import Table, unique
 
 if TYPE_CHECKING:
+    from narwhals.typing import IntoSeries
     from numpy.typing import ArrayLike
 
     from sortal._typing import Counts
     from sortal.data.columns import CategoryColumn, Values
     from sortal.records.tables import Cell
+
+    ColumnLike = IntoSeries | ArrayLike
+
+
+class TreeCriterion(NamedTuple):
+    """What a criterion is called: the score in a sentence and on an axis; and what it needs.
+
+    `impurity` is the split's, where the criterion is one. One that is `two_sided` has no tests of
+    more branches; one that `uses_logs` counts copies exactly up to 2**46. `sklearn` is what
+    scikit-learn has in its place.
+    """
+
+    score: str
+    axis: str
+    sklearn: str
+    impurity: str | None = None
+    two_sided: bool = False
+    uses_logs: bool = False
+
+
+CRITERIA_BY_NAME: Final = {
+    "gain": TreeCriterion("the gain", "gain in bits", "entropy", "split entropy", uses_logs=True),
+    "gain_ratio": TreeCriterion(
+        "gain by split information", "gain ratio", "entropy", "split entropy", uses_logs=True
+    ),
+    "gini": TreeCriterion(
+        "the decrease of the Gini index", "decrease of the Gini index", "gini", "split Gini"
+    ),
+    "cart": TreeCriterion("the CART measure", "CART measure", "gini", two_sided=True),
+}
 
 
 @dataclass(frozen=True)
@@ -143,7 +177,9 @@ def _number(x: float) -> Cell:
 # --- score_split: any given split of labeled rows, under every criterion -------------------------
 
 
-def score_split(branches: Any, y: Any, sample_weight: ArrayLike | None = None) -> SplitScore:
+def score_split(
+    branches: ColumnLike, y: ColumnLike, sample_weight: ArrayLike | None = None
+) -> SplitScore:
     """Score a partition of labeled rows: gain, gain ratio, Gini and CART.
 
     The partition may come from anywhere: a test of a tree, a curve, a guess. Scores are exact
@@ -192,12 +228,12 @@ def score_split(branches: Any, y: Any, sample_weight: ArrayLike | None = None) -
     )
 
 
-def _column(given: Any, name: str) -> CategoryColumn:
+def _column(given: ColumnLike, name: str) -> CategoryColumn:
     """One value a row, without missing values."""
     if isinstance(given, str) or not hasattr(given, "__len__"):
         raise InputError(f"{name}={given!r} is no column: give the values themselves, one a row.")
     try:
-        table = read_target(given, len(given)).table
+        table = read_target(given, len(given)).table  # type: ignore[arg-type]
         column = as_categories(table.categories(0, 0, table.n_rows))
         refuse_measurements(column.values)
     except LabelError:

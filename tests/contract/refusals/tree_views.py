@@ -19,7 +19,7 @@ from sortal.trees.displays.tree import TreeDisplay
 from sortal.trees.drawing.html import html_of, tree_part
 from sortal.trees.drawing.layout import draw_tree
 from sortal.trees.drawing.svg import svg_of
-from sortal.trees.route import RouteBlock
+from sortal.trees.rows import ends
 
 CODES: Final = np.array([0, 1, 0, 1], dtype=np.int32)
 ODD: Final = np.array([[0.0, 1.0], [np.nan, 1.0], [1.0, np.inf]])
@@ -46,7 +46,7 @@ def working(node: Any = 0, X: Any = None, y: Any = None, weight: Any = None) -> 
 
 def infinite_row() -> Any:
     cells = NumberColumn(np.array([0.0, np.inf]))
-    return RouteBlock(tree())(Batch(0, 2, (cells, cells)))
+    return ends(tree())(Batch(0, 2, (cells, cells)))
 
 
 def swapped() -> Any:

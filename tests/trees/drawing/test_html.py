@@ -19,8 +19,7 @@ from sortal.native.trees import CUT, SPREAD
 from sortal.trees.drawing.html import html_of
 from sortal.trees.drawing.layout import arrange, draw_tree, sketch
 from sortal.trees.drawing.svg import svg_of
-from sortal.trees.explain import ExplainTree
-from sortal.trees.route import WalkBlock, ends_of
+from sortal.trees.explain import ExplainTree, ends_of, walk
 from sortal.trees.rules import tree_text
 
 if TYPE_CHECKING:
@@ -431,7 +430,7 @@ def incomplete(policy: str, seed: int) -> TreeModel:
 
 def explained(model: TreeModel, rows: pd.DataFrame) -> Iterator[TreeExplanation]:
     """What Python says of rows, by a walk down the nodes."""
-    walked = WalkBlock(model)(Batch(0, len(rows), _columns(model, rows)))
+    walked = walk(model)(Batch(0, len(rows), _columns(model, rows)))
     nodes = [ends_of(model, walked, i)[0].node for i in range(len(rows))]
     told = ExplainTree(model, replace(walked, nodes=np.array(nodes, dtype=np.int32)))
     return (told(i) for i in range(len(rows)))

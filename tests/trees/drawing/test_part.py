@@ -16,9 +16,10 @@ from jinja2.utils import htmlsafe_json_dumps
 from sortal import TreeClassifier, datasets
 from sortal.errors import OneClassWarning
 from sortal.native.trees import LEAF
-from sortal.trees.cost_complexity import complexity_path, places_in, prune_to
+from sortal.trees.cost_complexity import complexity_path, places_in
 from sortal.trees.drawing.html import tree_part, tree_script, tree_style
 from sortal.trees.drawing.layout import draw_tree
+from sortal.trees.prune import prune_to
 
 if TYPE_CHECKING:
     from playwright.sync_api import FloatRect, Page

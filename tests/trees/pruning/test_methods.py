@@ -17,19 +17,16 @@ from sortal import TreeClassifier
 from sortal.decision.folds import assign_folds, held_out
 from sortal.errors import InputError
 from sortal.native.trees import CUT, LEAF, MULTIWAY, SUBSET, added_errors, route_rows
-from sortal.trees.cost_complexity import (
-    complexity_path,
-    cut_below,
-    join_siblings,
-    pass_rows,
-    prune_to,
-)
+from sortal.trees.cost_complexity import complexity_path, pass_rows
 from sortal.trees.learn import with_rows
 from sortal.trees.prune import (
+    cut_below,
     estimated_errors,
+    join_siblings,
     prune_by_raising,
     prune_pessimistic,
     prune_reduced,
+    prune_to,
 )
 from sortal.trees.rows import TreeRows, multiples_of
 from sortal.trees.split_scores import score_counts
@@ -74,7 +71,7 @@ class Case:
             **options,
         ).fit(self.X, self.y, weights)
         self.model: TreeModel = self.tree._model
-        self.rows: TreeRows = self.tree._read_again(self.X, self.y, weights)
+        self.rows: TreeRows = self.tree._read_again(self.X, self.y, weights)[0]
 
 
 seeds, splits = st.integers(0, 10**6), st.sampled_from(["subset", "multiway"])
@@ -178,7 +175,7 @@ def test_reduced_error_is_the_best_of_all_prunings(case: Case, seed: int) -> Non
     if len(X) == 0:
         return
     y = case.y[np.arange(len(X)) % len(case.y)]
-    rows = case.tree._read_again(X, y, None)
+    rows, _ = case.tree._read_again(X, y, None)
     passing, labels = pass_rows(case.model, rows), case.model.labels()
     parents = case.model.parents()
 
@@ -269,7 +266,7 @@ def test_a_branch_that_meets_a_new_value_has_a_leaf_for_it(last: str, moved: boo
         gain=np.zeros(5),
         candidates=np.zeros(5),
     )
-    rows = tree._read_again(X, y, None)
+    rows, _ = tree._read_again(X, y, None)
     raised = prune_by_raising(hand, rows, 0.25, "gain").model
     check_consistent(raised, rows)
     if not moved:

@@ -22,9 +22,9 @@ from sortal.data.schema import ColumnSchema, Schema
 from sortal.data.sources import Batch
 from sortal.native.trees import CUT, LEAF, MULTIWAY, SPREAD, SUBSET
 from sortal.trees.branches import describe_test, node_table
-from sortal.trees.explain import ExplainTree
+from sortal.trees.explain import ExplainTree, Walked
 from sortal.trees.model import TreeModel
-from sortal.trees.route import Walked, encode
+from sortal.trees.rows import encode
 from sortal.trees.rules import rules_of, tree_text
 
 if TYPE_CHECKING:

@@ -33,7 +33,7 @@ from tests.trees.test_oracle_missing import limits, tables
 from tests.trees.working.test_node import only_row
 
 from sortal import TreeClassifier, datasets
-from sortal.trees.conditions import set_text
+from sortal.trees.branches import set_text
 from sortal.trees.split_scores import score_counts
 
 pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.SortalWarning")

@@ -37,7 +37,7 @@ from sortal.discriminants.quadratic.learn import QuadraticModel
 from sortal.errors import ParameterError
 from sortal.plotting.axes import color
 from sortal.records.render import PagePart, plain
-from sortal.trees.browser import describe_tree
+from sortal.trees.drawing.html import describe_tree
 from sortal.trees.model import TreeModel
 
 if TYPE_CHECKING:

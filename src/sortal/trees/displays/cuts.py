@@ -8,6 +8,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from sortal.data.sources import read_table
+from sortal.decision.options import is_whole
 from sortal.errors import ColumnError, ParameterError, listed
 from sortal.plotting.axes import (
     BLACK,
@@ -39,7 +40,8 @@ from sortal.plotting.boundaries import (
 )
 from sortal.plotting.fitted import attribute
 from sortal.plotting.rows import split_labels
-from sortal.trees.criteria import CRITERIA_BY_NAME
+from sortal.trees.displays.partition import fitted_columns
+from sortal.trees.split_scores import CRITERIA_BY_NAME
 from sortal.trees.working.node import table_names
 
 if TYPE_CHECKING:
@@ -49,8 +51,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import ArrayLike, NDArray
 
-    from sortal._typing import Float
+    from sortal._typing import Float, LabelsLike, TableLike
     from sortal.records.tables import Table, Working
+
+    Feature = str | int
 
 
 # --- The cuts of a node as pictures read them: from the tables of an estimator's `working` -------
@@ -82,11 +86,11 @@ class NodeCuts(NamedTuple):
 
 
 def read_node(
-    estimator: Any,
-    X: Any,
-    y: Any,
+    estimator: object,
+    X: TableLike,
+    y: LabelsLike,
     node: int,
-    features: Sequence[Any] | None,
+    features: Sequence[Feature] | None,
     sample_weight: ArrayLike | None,
 ) -> NodeCuts:
     """The cuts of the features named, or of all columns that are cut, the best of them first."""
@@ -182,31 +186,30 @@ def _by_rank(cuts: list[Cuts], working: Working) -> list[Cuts]:
     return sorted(cuts, key=lambda own: order.index(own.name))
 
 
-def _columns(estimator: Any, X: Any, y: Any) -> tuple[list[str], set[str]]:
+def _columns(estimator: object, X: TableLike, y: LabelsLike) -> tuple[list[str], set[str]]:
     """The estimator's columns, and which of them hold dates."""
     table = read_table(split_labels(X, y)[0])
-    given = getattr(estimator, "feature_names_in_", None)
-    n = attribute(estimator, "n_features_in_")
-    names = [f"x{j}" for j in range(n)] if given is None else [str(name) for name in given]
+    names = fitted_columns(estimator)
     kinds = [table.column_schema(j).kind for j in range(len(table.names))]
     here = table.names if table.has_names else names
     return names, {name for name, kind in zip(here, kinds, strict=False) if kind == "date"}
 
 
-def as_features(features: Any, count: int | None = None) -> list[Any]:
+def as_features(features: Feature | Sequence[Feature], count: int | None = None) -> list[Feature]:
     """Columns by name or position; one of them needs no list."""
-    alone = isinstance(features, str) or not hasattr(features, "__iter__")
-    named = [features] if alone else list(features)
+    if isinstance(features, str) or not hasattr(features, "__iter__"):
+        features = [features]
+    named = list(features)
     if not named or (count is not None and len(named) != count):
         wanted = "one column at least" if count is None else f"{count} column"
         raise ParameterError(f"features={features!r} names {len(named)}: give {wanted}.")
     return named
 
 
-def _named(feature: Any, names: list[str]) -> str:
+def _named(feature: Feature, names: list[str]) -> str:
     """A column by name or position."""
-    by_position = isinstance(feature, int | np.integer) and not isinstance(feature, bool)
-    if by_position and -len(names) <= feature < len(names):
+    by_position = is_whole(feature)
+    if by_position and -len(names) <= int(feature) < len(names):
         return names[int(feature)]
     if by_position or str(feature) not in names:
         raise ColumnError(
@@ -262,12 +265,12 @@ class FrequenciesDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
+        estimator: object,
+        X: TableLike,
+        y: LabelsLike,
         *,
         node: int = 0,
-        features: Any = None,
+        features: Feature | Sequence[Feature] | None = None,
         sample_weight: ArrayLike | None = None,
         ax: Axes | None = None,
         **kw: Any,
@@ -348,7 +351,7 @@ class ScoresDisplay:
     Attributes: `curves`; after `plot`, `ax_` (one axes, or a list of them) and `figure_`.
     """
 
-    ax_: Any
+    ax_: Axes | list[Axes]
     figure_: Figure
 
     def __init__(
@@ -364,14 +367,14 @@ class ScoresDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
+        estimator: object,
+        X: TableLike,
+        y: LabelsLike,
         *,
         node: int = 0,
-        features: Any = None,
+        features: Feature | Sequence[Feature] | None = None,
         sample_weight: ArrayLike | None = None,
-        ax: Any = None,
+        ax: Axes | Sequence[Axes] | None = None,
         **kw: Any,
     ) -> Self:
         """Draw the score of every cut in a node of a fitted tree.
@@ -392,7 +395,7 @@ class ScoresDisplay:
 
     def plot(
         self,
-        ax: Any = None,
+        ax: Axes | Sequence[Axes] | None = None,
         *,
         title: str | None = None,
         legend: bool | Literal["beside"] = True,
@@ -456,7 +459,7 @@ class ScoresDisplay:
             spare.remove()
         return list(axes.flat[:n])
 
-    def _given_axes(self, ax: Any) -> list[Axes]:
+    def _given_axes(self, ax: Axes | Sequence[Axes]) -> list[Axes]:
         axes: list[Axes] = list(np.asarray(ax, dtype=object).flat)
         kinds = {curve.v.dtype.kind for curve in self.curves}
         if len(axes) != len(self.curves) and (len(axes) != 1 or len(kinds) > 1):

@@ -30,18 +30,20 @@ from sortal.plotting.boundaries import write_at
 from sortal.plotting.fitted import attribute
 from sortal.plotting.plane import box_of
 from sortal.plotting.rows import MOST_POINTS, choose_columns, read_rows, split_labels
-from sortal.trees.conditions import IntervalCondition
+from sortal.trees.branches import IntervalCondition
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from numpy.typing import ArrayLike
 
-    from sortal._typing import Float, Places
+    from sortal._typing import Float, LabelsLike, Places, TableLike
+    from sortal.data.columns import Value
     from sortal.data.sources import DataTable
-    from sortal.trees.conditions import Condition
+    from sortal.trees.branches import Condition
 
     Side = tuple[float, float]
     Box = tuple[Side, Side]
@@ -60,7 +62,7 @@ class Region(NamedTuple):
     high1: float
     low2: float
     high2: float
-    label: Any
+    label: Value
     name: str
 
 
@@ -78,15 +80,19 @@ class Cut(NamedTuple):
 class TreePlane:
     """What a fitted tree looks like where all attributes but two are held fixed."""
 
-    def __init__(self, estimator: Any) -> None:
+    def __init__(self, estimator: object) -> None:
         rules = attribute(estimator, "rules")()
         self._leaves = list(rules)
         # rows that a node keeps; with them the rules cover the plane
         self._kept = list(rules.unlisted)
-        self._parents: list[int] = nw.from_native(estimator.to_frame())["parent"].to_list()
-        self.columns = _fitted_columns(estimator)
+        self._parents: list[int] = nw.from_native(attribute(estimator, "to_frame")())[
+            "parent"
+        ].to_list()
+        self.columns = fitted_columns(estimator)
 
-    def choose(self, X: Any, y: Any, features: Sequence[Any] | None) -> list[int]:
+    def choose(
+        self, X: TableLike, y: LabelsLike, features: Sequence[str | int] | None
+    ) -> list[int]:
         """Two columns of numbers in X: those named, or such as the tree asks, or the first."""
         table = read_table(split_labels(X, y)[0])
         told = table.names if table.has_names else self.columns
@@ -118,7 +124,7 @@ class TreePlane:
         """Names for the axes: those of the table, or of the fit where it has none."""
         return self.names if self._has_no_names else names
 
-    def read(self, at: Mapping[Any, Any] | None) -> tuple[list[Region], list[Cut]]:
+    def read(self, at: Mapping[str, object] | None) -> tuple[list[Region], list[Cut]]:
         """Regions and cuts where the attributes that are not shown have the values of `at`."""
         self._fixed = {str(name): value for name, value in (at or {}).items()}
         self._refuse_strange_values()
@@ -144,7 +150,7 @@ class TreePlane:
                     found.setdefault(nodes[depth], self._cut(condition, box, nodes[depth], depth))
         return [found[t] for t in sorted(found)]
 
-    def _cut(self, condition: Any, box: Box, node: int, depth: int) -> Cut:
+    def _cut(self, condition: Condition, box: Box, node: int, depth: int) -> Cut:
         v = _ends(condition)[0]
         if condition.attribute == self.names[0]:
             return Cut(v, box[1][0], v, box[1][1], node, depth)
@@ -211,7 +217,7 @@ class TreePlane:
             if name in self._fixed:
                 self._refuse_strange_value(name, self._fixed[name])
 
-    def _refuse_strange_value(self, name: str, value: Any) -> None:
+    def _refuse_strange_value(self, name: str, value: object) -> None:
         own = [c for c in self._conditions() if c.attribute == name]
         if isinstance(own[0], IntervalCondition):
             self._fixed[name] = _number(name, value, own[0].is_date)
@@ -224,15 +230,16 @@ class TreePlane:
             )
 
 
-def _fitted_columns(estimator: Any) -> list[str]:
+def fitted_columns(estimator: object) -> list[str]:
+    """The columns of a fit, named as those of arrays are where they have no names."""
     given = getattr(estimator, "feature_names_in_", None)
     n = attribute(estimator, "n_features_in_")
     return [f"x{j}" for j in range(n)] if given is None else [str(name) for name in given]
 
 
-def _holds(condition: Condition, value: Any) -> bool:
+def _holds(condition: Condition, value: object) -> bool:
     if isinstance(condition, IntervalCondition):
-        return bool(condition.low < value <= condition.high)
+        return condition.low < cast("float", value) <= condition.high
     return value in condition.values or (condition.others and value not in condition.against)
 
 
@@ -281,8 +288,8 @@ class PartitionDisplay:
 
     def __init__(
         self,
-        points: Any,
-        labels: Any,
+        points: TableLike,
+        labels: LabelsLike,
         regions: Sequence[Sequence[Any]],
         lines: Sequence[Sequence[Any]] = (),
         *,
@@ -300,12 +307,12 @@ class PartitionDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
+        estimator: object,
+        X: TableLike,
+        y: LabelsLike,
         *,
-        features: Sequence[Any] | None = None,
-        at: Mapping[Any, Any] | None = None,
+        features: Sequence[str | int] | None = None,
+        at: Mapping[str, object] | None = None,
         z: ArrayLike | None = None,
         ax: Axes | None = None,
         **kw: Any,
@@ -373,16 +380,16 @@ class PartitionDisplay:
             style: Style = {"facecolors": color(k), "alpha": 0.13, "edgecolors": "none"}
             ax.add_collection(PolyCollection(boxes, zorder=0.5, **style))
 
-    def _draw_points(self, ax: Axes, drawn: Places, kw: Style) -> list[Any]:
-        handles = []
+    def _draw_points(self, ax: Axes, drawn: Places, kw: Style) -> list[Artist]:
+        handles: list[Artist] = []
         for k, entry in enumerate(class_entries(self.rows.classes, self.rows.counts)):
             x, y = self.rows.points[drawn[self.rows.codes[drawn] == k]].T
             handles.append(ax.scatter(x, y, label=entry, **(point_style(k) | {"zorder": 2.2} | kw)))
         return handles
 
-    def _draw_lines(self, ax: Axes) -> list[Any]:
+    def _draw_lines(self, ax: Axes) -> list[Artist]:
         """One style a depth; further down, the last one again."""
-        handles = []
+        handles: list[Artist] = []
         last = len(_STROKES) - 1
         for depth, stroke in enumerate(_STROKES):
             mine = [cut for cut in self.lines if min(cut.depth, last) == depth]
@@ -395,7 +402,7 @@ class PartitionDisplay:
             handles.append(Line2D([], [], label=f"test at depth {depth}{deeper}", **style))
         return handles
 
-    def _draw_z(self, ax: Axes) -> list[Any]:
+    def _draw_z(self, ax: Axes) -> list[Artist]:
         """White squares with the letter z."""
         if not len(self.z):
             return []

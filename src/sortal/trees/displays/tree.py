@@ -27,23 +27,29 @@ from sortal.plotting.axes import (
 from sortal.plotting.comparison import ImportancesDisplay
 from sortal.plotting.fitted import attribute
 from sortal.records.render import number_text
-from sortal.trees.conditions import IntervalCondition
+from sortal.trees.branches import IntervalCondition
 from sortal.trees.displays.partition import PartitionDisplay
 from sortal.trees.drawing.boxes import LETTERS, PAD, SMALL, TINY, pattern
 from sortal.trees.drawing.svg import GRAY, bar_parts
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+    from matplotlib.container import ErrorbarContainer
     from matplotlib.figure import Figure
     from numpy.typing import ArrayLike
 
-    from sortal._typing import Float
+    from sortal._typing import Float, LabelsLike, TableLike
+    from sortal.data.columns import Value
     from sortal.pictures.scene import Pictures
     from sortal.records.tables import Cell
     from sortal.trees.cost_complexity import CostComplexityPath
     from sortal.trees.drawing.layout import Box, Drawing
+    from sortal.trees.estimator import TreeClassifier
+
+    Handle = Artist | ErrorbarContainer
 
 
 # A pixel of the drawing is this part of an inch where the figure is made here.
@@ -79,7 +85,7 @@ class TreeDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
+        estimator: object,
         *,
         max_depth: int | None = None,
         max_leaves: int | None = 40,
@@ -198,8 +204,8 @@ def _frame_line(scale: float) -> Style:
 
 def _frame(ax: Axes, box: Box, offset: int, style: Style) -> None:
     corner = box.x + offset, box.y + offset
-    round_corners: Any = "round,pad=0,rounding_size=6"
-    ax.add_patch(FancyBboxPatch(corner, box.width, box.height, boxstyle=round_corners, **style))
+    style = {"boxstyle": "round,pad=0,rounding_size=6", **style}
+    ax.add_patch(FancyBboxPatch(corner, box.width, box.height, **style))
 
 
 def _class_style(k: int | None) -> Style:
@@ -283,12 +289,14 @@ class ComplexityDisplay:
         return float(self.cv_error[best] + self.cv_deviation[best])
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, ax: Axes | None = None, **kw: Any) -> Self:
+    def from_estimator(cls, estimator: object, *, ax: Axes | None = None, **kw: Any) -> Self:
         """Draw the `cp_table_` of a fitted tree."""
         return cls.from_complexity(attribute(estimator, "cp_table_"), ax=ax, **kw)
 
     @classmethod
-    def from_complexity(cls, complexity: Any, *, ax: Axes | None = None, **kw: Any) -> Self:
+    def from_complexity(
+        cls, complexity: CostComplexityPath, *, ax: Axes | None = None, **kw: Any
+    ) -> Self:
         """Draw what `cost_complexity_path()` gave."""
         display = cls(
             complexity.n_leaves,
@@ -325,27 +333,27 @@ class ComplexityDisplay:
             write_legend(ax, handles, entries, outside=own or legend == "beside")
         return self
 
-    def _draw_left_out(self, ax: Axes, kw: Style) -> list[Any]:
+    def _draw_left_out(self, ax: Axes, kw: Style) -> list[Handle]:
         if self.cv_error is None:
             return []
         label = "rows left out" if self.cv_deviation is None else "rows left out, ± 1 deviation"
         style: Style = {"color": color(0), "marker": marker(0), "capsize": 3.0, "label": label}
         x = np.arange(len(self.n_leaves))
-        handles: list[Any] = [ax.errorbar(x, self.cv_error, self.cv_deviation, **(style | kw))]
+        handles: list[Handle] = [ax.errorbar(x, self.cv_error, self.cv_deviation, **(style | kw))]
         if self.limit is not None:
             line: Style = {"color": BLACK, "linestyle": (0, (4, 3)), "linewidth": 1.0}
             label = f"least + 1 deviation: {short_number(self.limit)}"
             handles.append(ax.axhline(self.limit, label=label, **line))
         return handles
 
-    def _draw_own(self, ax: Axes, kw: Style) -> list[Any]:
+    def _draw_own(self, ax: Axes, kw: Style) -> list[Handle]:
         if self.error is None:
             return []
         style: Style = {"color": color(1), "marker": marker(1), "linestyle": (0, (1, 1))}
         own = style | ({} if self.cv_error is not None else kw)
         return list(ax.plot(self.error, label="rows of the fit", **own))
 
-    def _mark(self, ax: Axes) -> list[Any]:
+    def _mark(self, ax: Axes) -> list[Handle]:
         if self.chosen is None:
             return []
         heights = self.error if self.cv_error is None else self.cv_error
@@ -377,9 +385,9 @@ _DAY = np.timedelta64(1, "D")
 
 
 def pictures(
-    estimator: Any,
-    X: Any,
-    y: Any,
+    estimator: TreeClassifier,
+    X: TableLike,
+    y: LabelsLike,
     *,
     rows: bool = False,
     complexity: CostComplexityPath | None = None,
@@ -411,7 +419,7 @@ def _add_tree(scene: Scene) -> None:
     scene.plan("tree", title, plan, lambda display: _tree_words(scene, title, display))
 
 
-def _tree_words(scene: Scene, title: str, display: Any) -> Words:
+def _tree_words(scene: Scene, title: str, display: TreeDisplay) -> Words:
     rules = sorted(scene.estimator.rules(), key=lambda rule: -rule.n)
     told = [f"{rule.text(max_values=6)} ({rule.share:.0%} of the rows)" for rule in rules]
     said = f"{title}. Its largest leaves: {'; '.join(plain_rule(t) for t in told[:3])}."
@@ -439,7 +447,7 @@ def _add_importances(scene: Scene) -> None:
     scene.plan("importances", title, plan, lambda display: _importance_words(title, display))
 
 
-def _importance_words(title: str, display: Any) -> Words:
+def _importance_words(title: str, display: ImportancesDisplay) -> Words:
     pairs = list(zip(display.names, display.importances.tolist(), strict=True))
     counts = [(name, share) for name, share in pairs if share > 0]
     told = [f"{plain(name)} {share:.0%}" for name, share in counts]
@@ -476,10 +484,10 @@ def _add_partition(scene: Scene) -> None:
     scene.plan("partition", title, plan, lambda display: _partition_words(title, display, at))
 
 
-def _asked(scene: Scene) -> dict[str, list[Any]]:
+def _asked(scene: Scene) -> dict[str, list[Value]]:
     """The columns that the tree asks; of categories, the values that it knows."""
     rules = scene.estimator.rules()
-    found: dict[str, dict[Any, None]] = {}
+    found: dict[str, dict[Value, None]] = {}
     for rule in [*rules, *rules.unlisted]:
         for condition in rule.merged:
             values = found.setdefault(condition.attribute, {})
@@ -488,7 +496,7 @@ def _asked(scene: Scene) -> dict[str, list[Any]]:
     return {name: list(values) for name, values in found.items()}
 
 
-def _typical(scene: Scene, name: str, values: list[Any]) -> Any:
+def _typical(scene: Scene, name: str, values: list[Value]) -> Value:
     """The median of numbers, the most frequent of values."""
     j, n = scene.names.index(name), scene.table.n_rows
     if values:
@@ -503,7 +511,7 @@ def _typical(scene: Scene, name: str, values: list[Any]) -> Any:
     return middle
 
 
-def _partition_words(title: str, display: Any, at: dict[str, Any]) -> Words:
+def _partition_words(title: str, display: PartitionDisplay, at: Mapping[str, Value]) -> Words:
     (x0, y0), (x1, y1) = display.box
     whole = (x1 - x0) * (y1 - y0)
     areas: dict[str, float] = {}
@@ -530,7 +538,7 @@ def _largest(pair: tuple[str, float]) -> float:
     return -pair[1]
 
 
-def _value(value: Any) -> str:
+def _value(value: Value) -> str:
     return short_number(value) if isinstance(value, int | float) else plain(value)
 
 

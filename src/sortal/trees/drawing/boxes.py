@@ -15,8 +15,13 @@ from sortal.errors import counted
 from sortal.native.trees import LEAF
 from sortal.plotting.axes import COLORS, color, shorten
 from sortal.records.render import number_text, plain
-from sortal.trees.branches import Step, branch_condition, describe_test
-from sortal.trees.conditions import IntervalCondition, SetCondition
+from sortal.trees.branches import (
+    IntervalCondition,
+    SetCondition,
+    Step,
+    branch_condition,
+    describe_test,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from sortal.data.columns import Values
-    from sortal.trees.conditions import Condition
+    from sortal.trees.branches import Condition
     from sortal.trees.model import TreeModel
 
     Counts = tuple[tuple[int, float], ...]

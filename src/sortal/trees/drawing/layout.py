@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from sortal.decision.options import whole_number
 from sortal.errors import choose, counted
@@ -254,8 +254,8 @@ def sketch(
     choose("orientation", orientation, ("auto", "down", "right"))
     if max_depth is None and max_leaves is not None:
         max_depth = depth_with_ends(model.depths(), model.kind == LEAF, max_leaves)
-    asked: Any = None if orientation == "auto" else orientation
-    return sketch_tree(model, max_depth, cast("Orientation | None", asked))
+    asked = None if orientation == "auto" else cast("Orientation", orientation)
+    return sketch_tree(model, max_depth, asked)
 
 
 def arrange(drawn: Sketch, closed: Collection[int] = frozenset()) -> Drawing:

@@ -24,8 +24,7 @@ from sortal.native.trees import (
     tie_threshold,
 )
 from sortal.records.render import quoted
-from sortal.trees.branches import threshold_text
-from sortal.trees.conditions import set_text
+from sortal.trees.branches import set_text, threshold_text
 from sortal.trees.working.node_rows import KnownRowsScore, join_missing
 
 if TYPE_CHECKING:

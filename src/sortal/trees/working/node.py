@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -40,8 +40,9 @@ if TYPE_CHECKING:
 
     from sortal._typing import Counts
     from sortal.records.tables import Cell
+    from sortal.trees.learn import TreeOptions
     from sortal.trees.model import TreeModel
-    from sortal.trees.rows import TreeOptions, TreeRows
+    from sortal.trees.rows import TreeRows
     from sortal.trees.working.candidates import Candidates, Ranking
     from sortal.trees.working.node_rows import Attribute
 
@@ -117,7 +118,7 @@ def table_names(columns: Sequence[str]) -> tuple[str, ...]:
     return unique((*_FIXED, *columns))[len(_FIXED) :]
 
 
-def read_node(model: TreeModel, node: Any) -> int:
+def read_node(model: TreeModel, node: int) -> int:
     """The number of a node."""
     if not is_whole(node) or not 0 <= node < model.n_nodes:
         last = model.n_nodes - 1

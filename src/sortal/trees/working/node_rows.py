@@ -19,8 +19,8 @@ from sortal.native.trees import (
 )
 from sortal.native.trees import CRITERIA as NUMBERED
 from sortal.trees.branches import node_values
-from sortal.trees.criteria import CRITERIA_BY_NAME
 from sortal.trees.rows import bits_of
+from sortal.trees.split_scores import CRITERIA_BY_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,9 +9,8 @@ import numpy as np
 from sortal.errors import agreed
 from sortal.native.trees import CUT, MULTIWAY, NO_BOUND, SUBSET
 from sortal.records.tables import Table, unique
-from sortal.trees.branches import threshold_text
-from sortal.trees.conditions import set_text
-from sortal.trees.criteria import CRITERIA_BY_NAME
+from sortal.trees.branches import set_text, threshold_text
+from sortal.trees.split_scores import CRITERIA_BY_NAME
 from sortal.trees.working.candidates import ALONE, MOST_LISTED, sets_allowed
 
 if TYPE_CHECKING:
