@@ -51,6 +51,7 @@ from sortal.base.learner import (
     Training,
     note_classes,
     offered,
+    refuse_no_rows,
 )
 from sortal.base.options import with_parameters
 from sortal.base.save import save
@@ -59,10 +60,9 @@ from sortal.data.schema import Schema
 from sortal.data.sources import TableSource, read_table, read_weights
 from sortal.decision.options import options_for, read_costs
 from sortal.decision.scores import Question, margin
-from sortal.engines import LocalEngine, gather
+from sortal.engines import LocalEngine, gather, n_threads
 from sortal.errors import (
     InputError,
-    LabelError,
     MissingValueError,
     MissingValueWarning,
     SortalError,
@@ -89,7 +89,7 @@ if TYPE_CHECKING:
     )
     from sortal.base.save import FitCall
     from sortal.data.sources import Batch, DataTable
-    from sortal.decision.scores import ScoredTerms
+    from sortal.decision.scores import ScoredTerms, What
     from sortal.engines import Engine
 
 
@@ -146,7 +146,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator, Generic[Opt, S, M]):
         training = self._open_training(X, y, sample_weight)
         plan = learner.plan(training, options)
         summary = self._summarize(training, plan, options)
-        self._refuse_no_rows(summary)
+        refuse_no_rows(summary, type(self).__name__)
         declared = self._declaring(training, summary)
         names = self._names(training, options)
         self._set(summary, plan, options, declared, training.label_dtype, names, training)
@@ -223,10 +223,11 @@ class TableClassifier(ClassifierMixin, BaseEstimator, Generic[Opt, S, M]):
         self
         """
         before, learner, options = self._get_fitted(), self.learner, self.learner.read(self)
-        if (ids is None) != (learner.take is None) or (ids is not None and X is not None):
-            wanted = "X and y, the rows" if learner.take is None else "ids, those of rows"
+        by_rows = learner.take is None
+        if (ids if by_rows else X) is not None:
+            wanted = "X and y, the rows" if by_rows else "ids, those of rows"
             raise InputError(f"forget of a {type(self).__name__} takes {wanted} to take out.")
-        if learner.take is not None and ids is not None:
+        if learner.take is not None:
             learner.refuse_more(before, options)
             plan = learner.later_plan(before.schema, options, before)
             summary = learner.take(before, ids)
@@ -234,7 +235,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator, Generic[Opt, S, M]):
             training = self._open_more(X, y, sample_weight, options)
             plan = learner.later_plan(training.source.schema, options, before)
             summary = before.summary.subtract(self._summarize(training, plan, options))  # type: ignore[attr-defined]
-        self._refuse_no_rows(summary)
+        refuse_no_rows(summary, type(self).__name__)
         self._set(summary, plan, options, before.declared, before.label_dtype, before.names)
         return self
 
@@ -245,12 +246,6 @@ class TableClassifier(ClassifierMixin, BaseEstimator, Generic[Opt, S, M]):
             missing = self.learner.missing(summary, schema, options)
             self._report_cells(schema.names, missing, np.zeros_like(missing))
         return summary
-
-    def _refuse_no_rows(self, summary: S) -> None:
-        if not summary.labels:
-            raise LabelError(
-                f"{type(self).__name__} has no row left to learn from: keep some, or fit others."
-            )
 
     def _declaring(self, training: Training, summary: S) -> Schema:
         """What a table declares, and as classes those of its rows that do not count."""
@@ -436,13 +431,15 @@ class TableClassifier(ClassifierMixin, BaseEstimator, Generic[Opt, S, M]):
         right = (truth >= 0) & (self.classes_[truth.clip(0)] == predicted)
         return float(accuracy_score(right, np.ones_like(right), sample_weight=sample_weight))
 
-    def _answer(self, X: TableLike, what: Any, priors: PriorsLike = None) -> Float:
+    def _answer(self, X: TableLike, what: What, priors: PriorsLike = None) -> Float:
         question = Question(what, self._get_fitted().read_priors(priors))
         return self._ask(X, question).answer
 
     def _ask(self, X: TableLike, question: Question) -> ScoredTerms:
         fitted = self._get_fitted()
         fitted.model  # noqa: B018  (an error where rows are awaited)
+        threads = n_threads(self.n_jobs) if self.learner.own_threads else 1
+        question = replace(question, unknown=self.unknown, n_threads=threads)
         return self._pass(self._open(X), self.learner.answer(fitted, question))
 
     def _pass(
@@ -455,9 +452,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator, Generic[Opt, S, M]):
         return gathered
 
     def _map(self, source: TableSource, function: Callable[[Batch], R]) -> Iterator[R]:
-        engine = self._engine()
-        if self.learner.own_threads and isinstance(engine, LocalEngine):
-            engine = LocalEngine(1)
+        engine = LocalEngine(1) if self.learner.own_threads else self._engine()
         return engine.map(source, function)
 
     def _report_columns(self, missing: Counts, unknown: Counts, words: str | None = None) -> None:

@@ -203,7 +203,7 @@ class Learner(Generic[Opt, S, M]):
     join: Callable[[Any, Any], S] = lambda fitted, plan: fitted.summary  # noqa: ARG005
     refuse_more: Callable[[Any, Opt], None] = _never
     leave_out: Callable[[Any, Training], tuple[Float, Mask | None]] | None = None
-    take: Callable[[Any, ArrayLike], S] | None = None
+    take: Callable[[Any, ArrayLike | None], S] | None = None
     whole: Callable[[Any], str] = _empty
     absent: Mapping[str, str] = field(default_factory=dict)
     words: CellWords = CellWords()
@@ -345,6 +345,12 @@ def note_classes(report: FitReport, classes: Values, present: Values) -> FitRepo
             OneClassWarning,
         )
     return replace(report, notes=tuple(notes))
+
+
+def refuse_no_rows(summary: RowSummary, owner: str) -> None:
+    """A row with weight at least."""
+    if not summary.labels:
+        raise LabelError(f"{owner} has no row left to learn from: keep some, or fit others.")
 
 
 def refuse_one_class(classes: Values, owner: str) -> None:
