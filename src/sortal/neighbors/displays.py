@@ -10,7 +10,7 @@ from matplotlib.ticker import NullLocator
 from sortal.decision.options import is_whole
 from sortal.errors import ParameterError
 from sortal.neighbors.learn import LOO_GRID
-from sortal.neighbors.metrics import METRICS
+from sortal.neighbors.model import METRICS
 from sortal.pictures.scene import Plan, Scene, Words, cut_table, several
 from sortal.pictures.shared import add_regions
 from sortal.plotting.axes import (

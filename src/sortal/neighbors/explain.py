@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from sortal.data.columns import MISSING
-from sortal.decision.posterior import expected_costs
+from sortal.decision.posterior import decide, expected_costs, shares_of_votes
 from sortal.errors import counted
 from sortal.records.render import decision_text, moment_text, number_text
 from sortal.records.tables import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from sortal._typing import Codes, Counts, Float, Places
+    from sortal._typing import Codes, Counts, Float
     from sortal.data.columns import Value, Values
     from sortal.neighbors.model import NeighborsModel
     from sortal.neighbors.votes import FoundNeighbors
@@ -329,30 +329,27 @@ class NeighborsExplanation:
 # --- Making them ---------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class ExplainNeighbors:
+def explain(
+    model: NeighborsModel, rows: FoundNeighbors, costs: Float | None
+) -> Callable[[int], NeighborsExplanation]:
     """Row number → its explanation."""
+    shares = shares_of_votes(rows.votes, model.prior)
+    labels = decide(shares, costs)
 
-    model: NeighborsModel
-    rows: FoundNeighbors
-    shares: Float
-    labels: Places
-    costs: Float | None
-
-    def __call__(self, i: int) -> NeighborsExplanation:
-        """Explain one row."""
-        model, polled = self.model, self.rows
+    def explain_row(i: int) -> NeighborsExplanation:
         return NeighborsExplanation(
-            label=model.classes[int(self.labels[i])],
+            label=model.classes[int(labels[i])],
             classes=model.classes,
-            posterior=tuple(self.shares[i].tolist()),
-            votes=tuple(polled.votes[i].tolist()),
-            neighbors=tuple(_neighbors(model, polled, i)),
+            posterior=tuple(shares[i].tolist()),
+            votes=tuple(rows.votes[i].tolist()),
+            neighbors=tuple(_neighbors(model, rows, i)),
             k=model.k,
             weights=model.weighting,
             metric=model.metric,
-            expected_costs=expected_costs(self.shares[i], self.costs),
+            expected_costs=expected_costs(shares[i], costs),
         )
+
+    return explain_row
 
 
 def _neighbors(model: NeighborsModel, polled: FoundNeighbors, i: int) -> list[Neighbor]:
@@ -394,7 +391,7 @@ def _part(
         value = None if np.isnan(here) else as_given(float(here), kind)
         other = None if np.isnan(there) else as_given(float(there), kind)
     else:
-        code, word = int(model.codes[at, place]), polled.words[place][i]
+        code, word = int(model.codes[at, place]), polled.words[i, place]
         value = None if word is None else as_given(word, kind)
         other = None if code < 0 else as_given(model.values[place][code], kind)
         mark = "unknown" if polled.queries.codes[i, place] < 0 else ""

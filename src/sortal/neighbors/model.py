@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Final,
+    Generic,
+    Literal,
+    NamedTuple,
+    TypeAlias,
+    TypeVar,
+    get_args,
+)
 
 import numpy as np
 
@@ -27,7 +38,6 @@ from sortal.modelfile.fields import (
     need,
 )
 from sortal.native.neighbors import Searcher
-from sortal.neighbors.metrics import METRICS, MetricFacts
 from sortal.records.tables import Table
 
 if TYPE_CHECKING:
@@ -43,19 +53,58 @@ if TYPE_CHECKING:
     from sortal.native.neighbors import Kind
 
     Int64 = Counts
+    Rows: TypeAlias = slice | NDArray[Any]
+
+T = TypeVar("T")
 
 SCALES = ("range", "std", "none")
 
-WEIGHTINGS = ("uniform", "distance", "triangular", "epanechnikov", "gaussian", "rank")
+Weighting = Literal["uniform", "distance", "triangular", "epanechnikov", "gaussian", "rank"]
+WEIGHTINGS: Final[tuple[Weighting, ...]] = get_args(Weighting)
 
 
-class LazyOnce:
+# --- The metrics: what each measures, and what it needs ------------------------------------------
+# Their terms are in cpp/neighbors/distance_keys.hpp.
+
+
+class MetricFacts(NamedTuple):
+    """The tag in docs/math.md, the power of terms (None: the option p), and the scale of "auto".
+
+    A metric of scale "none" knows no unit of a column. One that `takes_words` asks of categories
+    whether they are equal; `by_value`, of numbers too. `by_covariance`: numbers are whitened first.
+    `is_mean`: the sum over the columns is divided by their number.
+    """
+
+    equation: str
+    power: float | None
+    scale: str = "std"
+    takes_words: bool = False
+    by_value: bool = False
+    by_covariance: bool = False
+    is_mean: bool = False
+
+
+METRICS: Final = {
+    "euclidean": MetricFacts("MSML euclidean", 2.0),
+    "manhattan": MetricFacts("MSML manhattan", 1.0),
+    "minkowski": MetricFacts("MSML minkowski", None),
+    "hamming": MetricFacts("MSML hamming", 1.0, "none", takes_words=True, by_value=True),
+    "gower": MetricFacts("S 73", 1.0, "range", takes_words=True, is_mean=True),
+    "mahalanobis": MetricFacts("S 74", 2.0, "none", by_covariance=True),
+}
+
+
+# --- The model -----------------------------------------------------------------------------------
+
+
+class LazyOnce(Generic[T]):
     """Something that is made when it is first asked for, by one thread; never copied or kept."""
 
     def __init__(self) -> None:
-        self._lock, self._made = Lock(), None
+        self._lock = Lock()
+        self._made: T | None = None
 
-    def get(self, make: Callable[[], Any]) -> Any:
+    def get(self, make: Callable[[], T]) -> T:
         """What `make` gives, made once."""
         if self._made is None:
             with self._lock:
@@ -63,7 +112,7 @@ class LazyOnce:
                     self._made = make()
         return self._made
 
-    def __reduce__(self) -> tuple[type[LazyOnce], tuple[()]]:
+    def __reduce__(self) -> tuple[type[LazyOnce[T]], tuple[()]]:
         return LazyOnce, ()
 
 
@@ -126,7 +175,7 @@ class NeighborsModel:
     k: int
     weighting: str
     curve: Table | None = None
-    search_once: LazyOnce = field(default_factory=LazyOnce, repr=False)
+    search_once: LazyOnce[Searcher] = field(default_factory=LazyOnce, repr=False)
 
     LAYOUT: ClassVar[Layout] = Layout(
         schema=FromSchema("schema"),
@@ -228,10 +277,10 @@ class NeighborsModel:
             return keys
         return np.sqrt(keys) if self.power == 2.0 else np.power(keys, 1.0 / self.power)
 
-    def searcher(self, make: Callable[[], Searcher]) -> Searcher:
-        """The search among the rows, made once."""
-        searcher: Searcher = self.search_once.get(make)
-        return searcher
+    @property
+    def searcher(self) -> Searcher:
+        """The search among the columns that count, made once."""
+        return self.search_once.get(lambda: _searcher(self))
 
     def check(self) -> None:
         """Refuse rows from a file that no fit could have kept."""
@@ -284,7 +333,7 @@ class Queries:
     def __len__(self) -> int:
         return len(self.numbers)
 
-    def take(self, rows: Any) -> Queries:
+    def take(self, rows: Rows) -> Queries:
         """Some of them."""
         return Queries(self.numbers[rows], self.codes[rows])
 
@@ -296,7 +345,7 @@ class Near:
     distances: Float
     positions: Int64
 
-    def take(self, rows: Any) -> Near:
+    def take(self, rows: Rows) -> Near:
         """Those of some queries."""
         return Near(self.distances[rows], self.positions[rows])
 
@@ -309,7 +358,7 @@ def encode(model: NeighborsModel, batch: Batch) -> Queries:
     return Queries(np.ascontiguousarray(numbers, dtype=np.float64), np.ascontiguousarray(codes.T))
 
 
-def kept_queries(model: NeighborsModel, rows: Any) -> Queries:
+def kept_queries(model: NeighborsModel, rows: Rows) -> Queries:
     """Some of the model's own rows."""
     numbers = np.ascontiguousarray(model.numbers[rows], dtype=np.float64)
     return Queries(numbers, np.ascontiguousarray(model.codes[rows]))
@@ -339,16 +388,14 @@ def search(
 ) -> Near:
     """The rows of least (key, id), as many as `depth`, without the one excluded."""
     if model.ellipse is None:
-        searcher = model.searcher(lambda: plain_searcher(model))
         given = _used(queries.numbers, model.used_numbers), _used(queries.codes, model.used_codes)
-        keys, found = searcher.search(*given, depth, exclude, n_threads)
+        keys, found = model.searcher.search(*given, depth, exclude, n_threads)
     else:
         keys, found = _search_ellipse(model, queries.numbers, depth, exclude, n_threads)
     return Near(model.distances(keys), found)
 
 
-def plain_searcher(model: NeighborsModel) -> Searcher:
-    """A search among the columns that count."""
+def _searcher(model: NeighborsModel) -> Searcher:
     if model.ellipse is not None:
         return _ellipse_searcher(model, model.ellipse.root, slice(None))
     numbers, codes = _used(model.numbers, model.used_numbers), _used(model.codes, model.used_codes)
@@ -397,13 +444,13 @@ def _of_pattern(model: NeighborsModel, known: Mask, n_queries: int) -> tuple[Flo
     assert ellipse is not None  # noqa: S101  (asked of such models only)
     root = ellipse.inverse_root(known, model.n_rows)
     if known.all():
-        return root, model.searcher(lambda: plain_searcher(model))
+        return root, model.searcher
     kind: Kind | None = "scan" if n_queries <= _FEW_QUERIES else None
     return root, _ellipse_searcher(model, root, known, kind)
 
 
 def _ellipse_searcher(
-    model: NeighborsModel, root: Float, columns: Any, kind: Kind | None = None
+    model: NeighborsModel, root: Float, columns: Rows, kind: Kind | None = None
 ) -> Searcher:
     ellipse, n = model.ellipse, model.n_rows
     assert ellipse is not None  # noqa: S101  (asked of such models only)
