@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, Generic, ParamSpec, Protocol, TypeVar
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Concatenate,
+    Generic,
+    ParamSpec,
+    Protocol,
+    Self,
+    TypeVar,
+)
 
 import numpy as np
 
@@ -23,7 +33,7 @@ from sortal.errors import (
 from sortal.modelfile.fields import Layout, Named, Several, Whole, Word
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -88,6 +98,12 @@ class FitReport:
         rows=Whole(least=0), missing=Named(Whole(least=0)), notes=Several(Word())
     )
 
+    @classmethod
+    def of(cls, rows: int, schema: Schema, missing: Counts, notes: Iterable[str] = ()) -> Self:
+        """The same, of missing values by column of a schema."""
+        pairs = zip(schema.names, missing.tolist(), strict=True)
+        return cls(rows, {name: n for name, n in pairs if n}, tuple(notes))
+
     def __str__(self) -> str:
         missing = ", ".join(f"{name} {count}" for name, count in self.missing.items()) or "none"
         return "\n".join([f"{counted(self.rows, 'row')}; missing values: {missing}", *self.notes])
@@ -108,7 +124,7 @@ class Training:
 
     def classes(self, present: Values, *, dropped: bool = False) -> Values:
         """Those of rows that count, and of rows that do not: without weight, or `dropped`."""
-        units = None if self.source.weights is None else self.source.weights.units
+        units = self.source.units
         if not dropped and (units is None or units.all()):
             return present
         assert self.source.target is not None  # noqa: S101  (rows of a fit have labels)
