@@ -9,7 +9,6 @@ import numpy as np
 
 from sortal.base.classifier import TableClassifier
 from sortal.base.learner import CellWords, FitReport, Learner, refuse_no_rows
-from sortal.data.sources import read_frame
 from sortal.decision.options import whole_number
 from sortal.engines import gather, n_threads
 from sortal.errors import InputError, ParameterError
@@ -19,7 +18,6 @@ from sortal.neighbors.explain import NeighborsExplanation, explain
 from sortal.neighbors.learn import (
     NeighborsOptions,
     build_model,
-    by_rows,
     check,
     chooses,
     facts_of,
@@ -32,7 +30,14 @@ from sortal.neighbors.learn import (
 )
 from sortal.neighbors.leave_one_out import choose_neighbors, leave_out
 from sortal.neighbors.model import NeighborsModel, kept_queries, search
-from sortal.neighbors.votes import answer, find_near, find_neighbors, rows_at_a_time
+from sortal.neighbors.votes import (
+    answer,
+    bounded,
+    bounded_rows,
+    find_near,
+    find_neighbors,
+    rows_at_a_time,
+)
 from sortal.neighbors.working import show_working
 from sortal.records.tables import Explanations
 from sortal.summaries.rows import KeptRows
@@ -46,7 +51,6 @@ if TYPE_CHECKING:
     from sortal._typing import Counts, Float, TableLike
     from sortal.base.learner import Training
     from sortal.data.schema import Schema
-    from sortal.data.sources import TableSource
     from sortal.neighbors.learn import NeighborsFit
     from sortal.neighbors.model import Near
     from sortal.neighbors.votes import FoundNeighbors
@@ -70,9 +74,8 @@ def _model(
 def _report(
     rows: KeptRows, schema: Schema, model: NeighborsModel | None, options: NeighborsOptions
 ) -> FitReport:
-    pairs = zip(schema.names, missing_cells(rows, schema, options).tolist(), strict=True)
-    told = () if model is None else tuple(notes(model))
-    return FitReport(rows.size, {name: n for name, n in pairs if n}, told)
+    missing = missing_cells(rows, schema, options)
+    return FitReport.of(rows.size, schema, missing, [] if model is None else notes(model))
 
 
 def _refuse_other_reading(fitted: NeighborsFit, options: NeighborsOptions) -> None:
@@ -92,17 +95,6 @@ def _take(fitted: NeighborsFit, ids: ArrayLike | None) -> KeptRows:
             f"ids={ids!r} cannot be used: give the ids of rows, which are whole numbers."
         )
     return fitted.summary.without(gone.astype(np.int64))
-
-
-def _bounded(source: TableSource, model: NeighborsModel, k: int) -> TableSource:
-    """Blocks so small that they and k neighbors of each row are in memory together."""
-    most = rows_at_a_time(len(model.schema.columns), k)
-    return replace(source, block_rows=min(most, source.rows_per_block))
-
-
-def _rows(source: TableSource, fitted: NeighborsFit) -> TableSource:
-    model = fitted.model
-    return _bounded(by_rows(source, by_value=model.facts.by_value), model, model.k + 1)
 
 
 def _unpack(
@@ -142,7 +134,7 @@ NEIGHBORS = Learner(
         "Fill them, or set missing='skip' to leave their columns out of the distance.",
         "Map them to known values, or set unknown='differs' or unknown='skip'.",
     ),
-    rows=_rows,
+    rows=bounded_rows,
     agrees=lambda fitted: facts_of(fitted.options).by_value == fitted.model.facts.by_value,
     unpack=_unpack,
     waits=True,
@@ -292,9 +284,8 @@ class NeighborsClassifier(
         model = self._model
         if model.scale == "none":
             return {}
-        names = [model.schema.columns[j].name for j in model.measured]
-        pairs = zip(names, model.widths.tolist(), strict=True)
-        return {name: width for name, width in pairs if width > 0}
+        pairs = zip(model.measured, model.widths.tolist(), strict=True)
+        return {model.schema.names[j]: width for j, width in pairs if width > 0}
 
     @property
     def ids_(self) -> Counts:
@@ -316,13 +307,13 @@ class NeighborsClassifier(
 
     def _find_neighbors(self, X: TableLike) -> tuple[FoundNeighbors, str]:
         find = find_neighbors(self._model, n_threads(self.n_jobs), skip=self.unknown == "skip")
-        rows, frame = self._pass(self._open(X), find), read_frame(X)
-        return rows, self._backend if frame is None else str(frame.implementation)
+        source = self._open(X)
+        return self._pass(source, find), source.table.backend or self._backend
 
     def _near(self, X: TableLike, k: int) -> Near:
         model = self._model
         find = find_near(model, k, n_threads(self.n_jobs), skip=self.unknown == "skip")
-        return self._pass(_bounded(self._open(X), model, k), find).near
+        return self._pass(bounded(self._open(X), model, k), find).near
 
     def _near_kept(self, k: int) -> Near:
         model, threads = self._model, n_threads(self.n_jobs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 import numpy as np
@@ -17,10 +17,16 @@ from sortal.base.options import (
     option,
     priors,
 )
-from sortal.data.columns import MISSING, union
-from sortal.data.schema import ColumnSchema, Schema
+from sortal.data.columns import MISSING
 from sortal.decision.geometry import involved
-from sortal.decision.options import as_real, is_whole, read_class_weight, read_priors, whole_number
+from sortal.decision.options import (
+    as_real,
+    class_priors,
+    is_whole,
+    read_class_weight,
+    read_priors,
+    whole_number,
+)
 from sortal.engines import one_blas_thread
 from sortal.errors import (
     ColumnError,
@@ -37,6 +43,7 @@ from sortal.neighbors.model import (
     MetricFacts,
     NeighborsModel,
     Weighting,
+    by_rows,
     inverse_root,
 )
 from sortal.summaries.rows import KeptRows, SummarizeRows, gather_rows, narrowed
@@ -49,6 +56,7 @@ if TYPE_CHECKING:
     from sortal._typing import (
         CategoricalFeatures,
         ClassWeight,
+        Codes,
         CostsLike,
         Counts,
         Float,
@@ -57,7 +65,7 @@ if TYPE_CHECKING:
     )
     from sortal.base.learner import Fitted, Training
     from sortal.data.columns import Values
-    from sortal.data.sources import TableSource
+    from sortal.data.schema import Schema
 
     Matrix = NDArray[np.floating[Any]]
     NeighborsFit: TypeAlias = "Fitted[NeighborsOptions, KeptRows, NeighborsModel]"
@@ -284,25 +292,18 @@ LOO_GRID = (*range(1, 11), 12, 15, 20, 25, 30, 40, 50)
 
 def plan(schema: Schema, options: NeighborsOptions, first: int = 0) -> SummarizeRows:
     """Which columns are read as numbers, and which as values."""
-    is_number = [column.is_number and not facts_of(options).by_value for column in schema.columns]
-    measured = tuple(j for j, number in enumerate(is_number) if number)
-    named = tuple(j for j, number in enumerate(is_number) if not number)
-    names = tuple(schema.columns[j].name for j in measured)
-    return SummarizeRows(first, measured, named, names)
+    if facts_of(options).by_value:
+        return SummarizeRows(first, (), tuple(range(len(schema.columns))), ())
+    names = tuple(schema.columns[j].name for j in schema.numbers)
+    return SummarizeRows(first, schema.numbers, schema.categories, names)
 
 
 def gather_kept(training: Training, by: SummarizeRows, options: NeighborsOptions) -> KeptRows:
     """The rows of all blocks, in the order of their ids."""
     source = by_rows(training.source, by_value=facts_of(options).by_value)
-    units = None if source.weights is None else source.weights.units
-    n = source.table.n_rows if units is None else int(np.count_nonzero(units))
+    n = source.table.n_rows if source.units is None else int(np.count_nonzero(source.units))
     dtype = source.table.matrix_type(source.measured if by.measured else ())
     return gather_rows(training.engine.map(source, by), n, dtype)
-
-
-def by_rows(source: TableSource, *, by_value: bool) -> TableSource:
-    """Numbers are read as one matrix, or as values where they are equal or not."""
-    return replace(source, numbers_as="values" if by_value else "matrix")
 
 
 def missing_cells(rows: KeptRows, schema: Schema, options: NeighborsOptions) -> Counts:
@@ -317,12 +318,7 @@ def read_schema(declared: Schema, rows: KeptRows, options: NeighborsOptions) -> 
     by = plan(declared, options)
     _refuse_words(declared, options)
     _refuse_missing(rows, by, options)
-    columns = list(declared.columns)
-    for place, j in enumerate(by.named):
-        if not columns[j].is_number and rows.values[place]:
-            seen = ColumnSchema(columns[j].name, "category", rows.values[place])
-            columns[j] = columns[j].merge(seen)
-    return Schema(tuple(columns), union(declared.classes, rows.labels)[0])
+    return declared.joined(dict(zip(by.named, rows.values, strict=True)), rows.labels)
 
 
 def _refuse_words(schema: Schema, options: NeighborsOptions) -> None:
@@ -370,7 +366,9 @@ def kept_rows(model: NeighborsModel) -> KeptRows:
 
 def build_model(rows: KeptRows, schema: Schema, options: NeighborsOptions) -> NeighborsModel:
     """The model of rows; where the number of neighbors is to be chosen, that of one neighbor."""
-    counts = class_weights(rows, schema.classes)
+    place = {label: c for c, label in enumerate(schema.classes)}
+    labels = np.array([place[label] for label in rows.labels], dtype=np.int32)[rows.y]
+    counts = class_weights(labels, row_weights(rows), len(place))
     metric = resolve_metric(rows, schema, options)
     scale = _resolve_scale(metric, options.scale)
     widths = _widths(rows, scale)
@@ -386,8 +384,6 @@ def build_model(rows: KeptRows, schema: Schema, options: NeighborsOptions) -> Ne
         k = min(k, len(rows))
     else:
         refuse_few(rows, k)
-    place = {label: c for c, label in enumerate(schema.classes)}
-    at = np.array([place[label] for label in rows.labels], dtype=np.int32)
     return NeighborsModel(
         schema=schema,
         metric=metric,
@@ -398,13 +394,13 @@ def build_model(rows: KeptRows, schema: Schema, options: NeighborsOptions) -> Ne
         values=rows.values,
         widths=widths,
         ellipse=ellipse,
-        labels=at[rows.y],
+        labels=labels,
         units=rows.units,
         exponent=rows.exponent,
         ids=rows.ids,
         next_id=rows.next_id,
         class_factors=class_factors(counts, options, schema.classes),
-        prior=class_priors(counts, options, schema.classes),
+        prior=class_priors(counts, schema.classes, options.priors, options.class_weight),
         k=k,
         weighting="uniform" if options.weights == "auto" else options.weights,
     )
@@ -441,7 +437,7 @@ def _widths(rows: KeptRows, scale: str) -> Float:
     return np.asarray(widths)
 
 
-def row_weights(rows: KeptRows) -> Float | None:
+def row_weights(rows: KeptRows | NeighborsModel) -> Float | None:
     """The weight of each row; None where every row weighs one."""
     return None if rows.units is None else np.ldexp(rows.units.astype(np.float64), -rows.exponent)
 
@@ -457,13 +453,9 @@ def _ellipse(rows: KeptRows) -> MahalanobisMetric:
 # --- Classes -------------------------------------------------------------------------------------
 
 
-def class_weights(rows: KeptRows, classes: Values) -> Float:
+def class_weights(labels: Codes, weights: Float | None, n_classes: int) -> Float:
     """The weight of each class."""
-    place = {label: c for c, label in enumerate(classes)}
-    found = np.bincount(rows.y, weights=row_weights(rows), minlength=len(rows.labels))
-    counts = np.zeros(len(classes))
-    counts[[place[label] for label in rows.labels]] = found
-    return counts
+    return np.bincount(labels, weights, minlength=n_classes).astype(np.float64)
 
 
 def class_factors(counts: Float, options: NeighborsOptions, classes: Values) -> Float:
@@ -480,26 +472,12 @@ def class_factors(counts: Float, options: NeighborsOptions, classes: Values) -> 
     return np.asarray(factors * ratio)
 
 
-def class_priors(counts: Float, options: NeighborsOptions, classes: Values) -> Float:
-    """What stands where nobody votes: the priors, or the weights of the classes as shares."""
-    given = read_priors(options.priors, classes)
-    if given is not None:
-        return np.asarray(np.broadcast_to(given, counts.shape))
-    balanced = isinstance(options.class_weight, str)
-    factors = read_class_weight(options.class_weight, classes, counts)
-    # balanced classes weigh the same exactly, not up to rounding
-    weight = (counts > 0).astype(np.float64) if balanced else counts * factors
-    total = weight.sum(axis=-1, keepdims=True)
-    even = np.full_like(weight, 1.0 / weight.shape[-1])
-    return np.where(total > 0, weight / np.where(total > 0, total, 1.0), even)
-
-
 # --- Neighbors -----------------------------------------------------------------------------------
 
 
 def refuse_few(rows: KeptRows, k: int) -> None:
     """No more places than copies can fill; of weights with fractions some places may stay empty."""
-    total = len(rows) if rows.units is None else int(rows.units.sum())
+    total = int(rows.row_units().sum())
     if rows.exponent == 0 and k > total:
         raise ParameterError(
             f"n_neighbors={brief(k)} but the rows have weight {total} in all: give at most that, "

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sortal.decision.options import read_costs
+from sortal.decision.options import class_priors, read_costs
 from sortal.decision.posterior import decide, shares_of_votes
 from sortal.engines import n_threads
 from sortal.errors import TrainingRowsError
 from sortal.neighbors.learn import (
     candidates,
     class_factors,
-    class_priors,
     class_weights,
     gather_kept,
-    kept_rows,
     plan,
     row_weights,
 )
@@ -41,7 +40,7 @@ def leave_out(fitted: NeighborsFit, training: Training) -> tuple[Float, Mask | N
     _refuse_other_rows(rows, fitted.summary)
     threads = n_threads(getattr(training.engine, "n_jobs", None))
     made = loo_shares(fitted.model, fitted.options, threads)
-    units = None if training.source.weights is None else training.source.weights.units
+    units = training.source.units
     if units is None or units.all():
         return made, None
     spread = np.zeros((len(units), made.shape[1]))
@@ -67,15 +66,15 @@ def classes_without(
 
     What is left of the classes depends on the row's own class and weight alone.
     """
-    kept, labels = kept_rows(model), model.labels
-    whole, weights = class_weights(kept, model.classes), row_weights(kept)
+    labels, weights, classes = model.labels, row_weights(model), model.classes
+    whole = class_weights(labels, weights, len(classes))
 
     def without(rows: Places) -> tuple[Float, Float]:
         counts = np.tile(whole, (len(rows), 1))
         counts[np.arange(len(rows)), labels[rows]] -= 1.0 if weights is None else weights[rows]
         return (
-            class_factors(counts, options, model.classes),
-            class_priors(counts, options, model.classes),
+            class_factors(counts, options, classes),
+            class_priors(counts, classes, options.priors, options.class_weight),
         )
 
     return without
@@ -93,12 +92,13 @@ def choose_neighbors(
     """The model with the k and the weighting of least leave-one-out error, and the curve. (S 79)"""
     ks, weightings = candidates(rows, options)
     wrong = _wrong_units(model, options, ks, weightings, n_threads)
-    settings = [(k, weighting) for k in ks for weighting in weightings]
     i, j = divmod(int(np.argmin(wrong)), len(weightings))  # the first of equals
     total = float(rows.row_units().sum())
     cells = tuple(
         (k, weighting, float(units) / total)
-        for (k, weighting), units in zip(settings, wrong.ravel().tolist(), strict=True)
+        for (k, weighting), units in zip(
+            product(ks, weightings), wrong.ravel().tolist(), strict=True
+        )
     )
     heads = ("k", "weighting", "error")
     curve = Table("loo", "Leave one out", heads, cells, "S 79")

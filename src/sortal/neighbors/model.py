@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from threading import Lock
 from typing import (
     TYPE_CHECKING,
@@ -43,19 +43,20 @@ from sortal.records.tables import Table
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from _typeshed import DataclassInstance
     from numpy.typing import NDArray
 
-    from sortal._typing import Codes, Counts, Float, Mask, Places
+    from sortal._typing import Codes, Counts, Float, Mask
     from sortal.data.columns import Values
     from sortal.data.schema import Schema
-    from sortal.data.sources import Batch
+    from sortal.data.sources import Batch, TableSource
     from sortal.decision.geometry import Geometry
     from sortal.native.neighbors import Kind
 
-    Int64 = Counts
     Rows: TypeAlias = slice | NDArray[Any]
 
 T = TypeVar("T")
+R = TypeVar("R", bound="DataclassInstance")
 
 SCALES = ("range", "std", "none")
 
@@ -217,15 +218,13 @@ class NeighborsModel:
     @property
     def measured(self) -> tuple[int, ...]:
         """Which columns of the schema are in `numbers`."""
-        if self.facts.by_value:
-            return ()
-        return tuple(j for j, column in enumerate(self.schema.columns) if column.is_number)
+        return () if self.facts.by_value else self.schema.numbers
 
     @property
     def named(self) -> tuple[int, ...]:
         """Which columns of the schema are in `codes`."""
-        numbers = set(self.measured)
-        return tuple(j for j in range(len(self.schema.columns)) if j not in numbers)
+        everything = tuple(range(len(self.schema.columns)))
+        return everything if self.facts.by_value else self.schema.categories
 
     @property
     def used_numbers(self) -> Mask:
@@ -333,21 +332,23 @@ class Queries:
     def __len__(self) -> int:
         return len(self.numbers)
 
-    def take(self, rows: Rows) -> Queries:
-        """Some of them."""
-        return Queries(self.numbers[rows], self.codes[rows])
-
 
 @dataclass(frozen=True, eq=False)
 class Near:
     """Distances and positions of the nearest rows of queries; inf and -1 where there are none."""
 
     distances: Float
-    positions: Int64
+    positions: Counts
 
-    def take(self, rows: Rows) -> Near:
-        """Those of some queries."""
-        return Near(self.distances[rows], self.positions[rows])
+
+def taken(record: R, rows: Rows) -> R:
+    """Some of the rows of a record of arrays."""
+    return type(record)(**{one.name: getattr(record, one.name)[rows] for one in fields(record)})
+
+
+def by_rows(source: TableSource, *, by_value: bool) -> TableSource:
+    """Numbers are read as one matrix, or as values where they are equal or not."""
+    return replace(source, numbers_as="values" if by_value else "matrix")
 
 
 def encode(model: NeighborsModel, batch: Batch) -> Queries:
@@ -364,18 +365,14 @@ def kept_queries(model: NeighborsModel, rows: Rows) -> Queries:
     return Queries(numbers, np.ascontiguousarray(model.codes[rows]))
 
 
-def count_cells(model: NeighborsModel, queries: Queries) -> tuple[Int64, Int64]:
+def count_cells(model: NeighborsModel, queries: Queries) -> tuple[Counts, Counts]:
     """Missing and unknown values in the columns that count, by column of the schema."""
     missing, unknown = np.zeros((2, len(model.schema.columns)), dtype=np.int64)
-    measured = np.array(model.measured, dtype=np.intp)[model.used_numbers]
-    named = np.array(model.named, dtype=np.intp)[model.used_codes]
-    numbers = _used(queries.numbers, model.used_numbers)
-    codes = _used(queries.codes, model.used_codes)
-    if numbers.size and np.isnan(numbers.min()):
-        missing[measured] = np.isnan(numbers).sum(axis=0)
-    if codes.size and codes.min() < 0:
-        missing[named] = (codes == MISSING).sum(axis=0)
-        unknown[named] = (codes == UNKNOWN).sum(axis=0)
+    if np.isnan(queries.numbers.min(initial=0.0)):
+        missing[list(model.measured)] = np.isnan(queries.numbers).sum(axis=0) * model.used_numbers
+    if queries.codes.min(initial=0) < 0:
+        for counts, code in ((missing, MISSING), (unknown, UNKNOWN)):
+            counts[list(model.named)] = (queries.codes == code).sum(axis=0) * model.used_codes
     return missing, unknown
 
 
@@ -383,7 +380,7 @@ def search(
     model: NeighborsModel,
     queries: Queries,
     depth: int,
-    exclude: Int64 | None = None,
+    exclude: Counts | None = None,
     n_threads: int = 1,
 ) -> Near:
     """The rows of least (key, id), as many as `depth`, without the one excluded."""
@@ -411,16 +408,17 @@ def _used(cells: NDArray[Any], used: Mask) -> NDArray[Any]:
 
 
 def _search_ellipse(
-    model: NeighborsModel, x: Float, depth: int, exclude: Int64 | None, n_threads: int
-) -> tuple[Float, Int64]:
+    model: NeighborsModel, x: Float, depth: int, exclude: Counts | None, n_threads: int
+) -> tuple[Float, Counts]:
     """By whitened coordinates; queries with missing values by those of the columns they have."""
     keys = np.full((len(x), depth), np.inf)
     found = np.full((len(x), depth), -1, dtype=np.int64)
     known = ~np.isnan(x)
-    whole = known.all()
-    patterns, which = (known[:1], np.zeros(len(x), int)) if whole else _patterns(known)
+    patterns, which = known[:1], np.zeros(len(x), dtype=np.intp)
+    if not known.all():
+        patterns, which = np.unique(known, axis=0, return_inverse=True)
     for p, pattern in enumerate(patterns):
-        rows = slice(None) if whole else np.flatnonzero(which == p)
+        rows = np.flatnonzero(which.ravel() == p)
         if not pattern.any():
             continue
         asked = x[rows][:, pattern]
@@ -431,11 +429,6 @@ def _search_ellipse(
         key, at = searcher.search(points, none, depth, others, n_threads)
         keys[rows], found[rows] = key * (len(pattern) / int(pattern.sum())), at
     return keys, found
-
-
-def _patterns(known: Mask) -> tuple[Mask, Places]:
-    patterns, which = np.unique(known, axis=0, return_inverse=True)
-    return patterns, which.ravel()
 
 
 def _of_pattern(model: NeighborsModel, known: Mask, n_queries: int) -> tuple[Float, Searcher]:

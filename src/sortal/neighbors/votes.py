@@ -14,8 +14,8 @@ from sortal.data.sources import BLOCK_CELLS
 from sortal.decision.posterior import shares_of_votes
 from sortal.decision.scores import ScoredTerms
 from sortal.engines import gather, total
-from sortal.neighbors.learn import class_factors, class_weights
-from sortal.neighbors.model import Near, Queries, count_cells, encode, search
+from sortal.neighbors.learn import class_factors, class_weights, row_weights
+from sortal.neighbors.model import Near, Queries, by_rows, count_cells, encode, search, taken
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sortal._typing import Codes, Counts, Float, Mask
-    from sortal.data.sources import Batch
+    from sortal.data.sources import Batch, TableSource
     from sortal.decision.scores import Question
     from sortal.neighbors.learn import NeighborsFit
-    from sortal.neighbors.model import NeighborsModel, Rows
+    from sortal.neighbors.model import NeighborsModel
 
 
 # --- Votes: places that neighbors fill, what a vote counts by its distance, and shares by class --
@@ -189,13 +189,13 @@ def near_filled(
         if len(rows) > most:
             waiting += [(rows[at : at + most], depth) for at in range(0, len(rows), most)]
             continue
-        asked = queries if len(rows) == len(queries) else queries.take(rows)
+        asked = queries if len(rows) == len(queries) else taken(queries, rows)
         near = search(model, asked, depth, None if exclude is None else exclude[rows], n_threads)
         if voters.weights is None or depth >= n:
             yield rows, near
             continue
         filled = is_filled(near, voters, k, beyond=beyond)
-        yield rows[filled], near.take(filled)
+        yield rows[filled], taken(near, filled)
         if not filled.all():
             waiting.append((rows[~filled], min(2 * depth, n)))
 
@@ -217,13 +217,25 @@ def count_votes(
 # --- Passes over blocks --------------------------------------------------------------------------
 
 
+def bounded(source: TableSource, model: NeighborsModel, k: int) -> TableSource:
+    """Blocks so small that they and k neighbors of each row are in memory together."""
+    most = rows_at_a_time(len(model.schema.columns), k)
+    return replace(source, block_rows=min(most, source.rows_per_block))
+
+
+def bounded_rows(source: TableSource, fitted: NeighborsFit) -> TableSource:
+    """Rows as predict and explanations read them."""
+    model = fitted.model
+    return bounded(by_rows(source, by_value=model.facts.by_value), model, model.k + 1)
+
+
 def answer(fitted: NeighborsFit, question: Question) -> Callable[[Batch], ScoredTerms]:
     """A pass: what is asked of a block's rows, by the shares of their neighbors' votes."""
     model = fitted.model
     factors, prior = model.class_factors, model.prior
     if question.prior is not None:
         options, prior = replace(fitted.options, priors=question.prior), question.prior
-        counts = class_weights(fitted.summary, model.classes)
+        counts = class_weights(model.labels, row_weights(model), len(model.classes))
         factors = class_factors(counts, options, model.classes)
 
     def vote(batch: Batch) -> ScoredTerms:
@@ -282,10 +294,6 @@ class Found:
     part: Float
     kernel: Float
 
-    def take(self, rows: Rows) -> Found:
-        """Some of them."""
-        return Found(self.positions[rows], self.distances[rows], self.part[rows], self.kernel[rows])
-
 
 @dataclass(frozen=True, eq=False)
 class FoundNeighbors:
@@ -313,7 +321,7 @@ class FoundNeighbors:
     def found(self, i: int) -> Found:
         """The neighbors of a query."""
         end = int(self.ends[i])
-        return self.neighbors.take(slice(end - int(self.counts[i]), end))
+        return taken(self.neighbors, slice(end - int(self.counts[i]), end))
 
 
 def find_neighbors(
@@ -338,7 +346,7 @@ def find_neighbors(
             at = near.positions[i, j], near.distances[i, j], places.part[i, j], count[i, j]
             parts.append(Found(*at))
         owner = np.concatenate(owners)
-        found = gather(parts).take(np.argsort(owner, kind="stable"))  # each query's in their order
+        found = taken(gather(parts), np.argsort(owner, kind="stable"))  # each query's in order
         counts = np.bincount(owner, minlength=len(queries))
         said = made * model.class_factors
         return FoundNeighbors(queries, words, said, found, counts, missing, unknown)
