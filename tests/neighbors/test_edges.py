@@ -185,6 +185,30 @@ def test_priors_of_a_row_left_out_alone() -> None:
 # --- Words ---------------------------------------------------------------------------------------
 
 
+@quiet
+@pytest.mark.parametrize("balance", [None, "balanced", {"a": 3.0}])
+def test_other_priors_at_predict_are_those_of_a_fit(balance: Any) -> None:
+    X, y = iris()
+    weight = np.arange(len(y)) % 3
+    rows, priors, costs = X.assign(petal_width=NAN), [0.7, 0.1, 0.2], 3.0 * (1 - np.eye(3))
+    costs[1, 0] = 20.0
+    classes = np.array(list("abc"))[np.unique(y, return_inverse=True)[1]]
+    options: dict[str, Any] = {"weights": "distance", "class_weight": balance}
+    given = NeighborsClassifier(7, **options, priors=priors, costs=costs)
+    given.fit(X, classes, weight)
+    plain = NeighborsClassifier(7, **options).fit(X, classes, weight)
+    wanted = given.predict_proba(rows)
+    assert_array_equal(
+        plain.predict_proba(rows, priors=dict(zip("abc", priors, strict=True))), wanted
+    )
+    assert_array_equal(np.exp(plain.predict_log_proba(rows, priors=priors)) > 0, wanted > 0)
+    assert_array_equal(plain.predict(rows, priors=priors, costs=costs), given.predict(rows))
+    assert_array_equal(given.predict_proba(rows, priors=priors), wanted)
+    assert not np.array_equal(plain.predict_proba(rows), wanted)
+    lonely = on_line(3, weights="triangular")  # where nobody votes, the given priors stand
+    assert_allclose(lonely.predict_proba([[NAN]], priors=[0.9, 0.1]), [[0.9, 0.1]])
+
+
 def trees(**more: Any) -> NeighborsClassifier:
     return NeighborsClassifier(2, **more).fit(TREES, KINDS)
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from sortal import NeighborsClassifier
+from sortal.decision.options import class_priors
 from sortal.neighbors.learn import (
     NeighborsOptions,
     class_factors,
-    class_priors,
     column_ranges,
     deviations,
     fit_ellipse,
@@ -128,9 +128,9 @@ def test_votes_count_by_class_weight_and_prior() -> None:
     counts, classes = np.array([30.0, 10.0, 0.0]), ("a", "b", "c")
     balanced = NeighborsOptions(class_weight="balanced")
     assert class_factors(counts, balanced, classes).tolist() == [40 / 60, 2.0, 0.0]
-    assert class_priors(counts, balanced, classes).tolist() == [0.5, 0.5, 0.0]
+    assert class_priors(counts, classes, None, "balanced").tolist() == [0.5, 0.5, 0.0]
     given = NeighborsOptions(class_weight={"b": 2.0}, priors={"a": 0.5, "b": 0.3, "c": 0.2})
     assert class_factors(counts, given, classes) == pytest.approx([0.5 / 0.75, 2 * 0.3 / 0.25, 0.0])
-    assert class_priors(counts, given, classes) == pytest.approx([0.5, 0.3, 0.2])
-    weighed = NeighborsOptions(class_weight={"b": 3.0})
-    assert class_priors(counts, weighed, classes).tolist() == [0.5, 0.5, 0.0]
+    priors = class_priors(counts, classes, given.priors, given.class_weight)
+    assert priors == pytest.approx([0.5, 0.3, 0.2])
+    assert class_priors(counts, classes, None, {"b": 3.0}).tolist() == [0.5, 0.5, 0.0]

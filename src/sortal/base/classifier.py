@@ -52,6 +52,7 @@ from sortal.base.learner import (
     cells_of,
     note_classes,
     offered,
+    refuse_no_rows,
     without_value,
 )
 from sortal.base.learner import counted_cells as counted_cells  # for who still looks here
@@ -62,10 +63,9 @@ from sortal.data.schema import Schema
 from sortal.data.sources import TableSource, read_table, read_weights
 from sortal.decision.options import options_for, read_costs
 from sortal.decision.scores import Question, margin
-from sortal.engines import LocalEngine, gather
+from sortal.engines import LocalEngine, gather, n_threads
 from sortal.errors import (
     InputError,
-    LabelError,
     MissingValueWarning,
     SortalError,
     UnknownCategoryError,
@@ -90,7 +90,7 @@ if TYPE_CHECKING:
     )
     from sortal.base.save import FitCall
     from sortal.data.sources import Batch, DataTable
-    from sortal.decision.scores import ScoredTerms
+    from sortal.decision.scores import ScoredTerms, What
     from sortal.engines import Engine
 
 
@@ -225,10 +225,11 @@ class TableClassifier(ClassifierMixin, BaseEstimator, Generic[Opt, S, M]):
         self
         """
         before, learner, options = self._get_fitted(), self.learner, self.learner.read(self)
-        if (ids is None) != (learner.take is None) or (ids is not None and X is not None):
-            wanted = "X and y, the rows" if learner.take is None else "ids, those of rows"
+        by_rows = learner.take is None
+        if (ids if by_rows else X) is not None:
+            wanted = "X and y, the rows" if by_rows else "ids, those of rows"
             raise InputError(f"forget of a {type(self).__name__} takes {wanted} to take out.")
-        if learner.take is not None and ids is not None:
+        if learner.take is not None:
             learner.refuse_more(before, options)
             schema = before.schema
             plan = learner.later_plan(schema, options, before)
@@ -252,10 +253,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator, Generic[Opt, S, M]):
 
     def _refuse_no_rows(self, summary: S, schema: Schema) -> None:
         self.learner.refuse_rows(summary, schema)
-        if not summary.labels:
-            raise LabelError(
-                f"{type(self).__name__} has no row left to learn from: keep some, or fit others."
-            )
+        refuse_no_rows(summary, type(self).__name__)
 
     def _declaring(self, training: Training, summary: S) -> Schema:
         """What a table declares, and as classes those of its rows that do not count."""
@@ -450,13 +448,15 @@ class TableClassifier(ClassifierMixin, BaseEstimator, Generic[Opt, S, M]):
         right = (truth >= 0) & (self.classes_[truth.clip(0)] == predicted)
         return float(accuracy_score(right, np.ones_like(right), sample_weight=sample_weight))
 
-    def _answer(self, X: TableLike, what: Any, priors: PriorsLike = None) -> Float:
+    def _answer(self, X: TableLike, what: What, priors: PriorsLike = None) -> Float:
         question = Question(what, self._get_fitted().read_priors(priors))
         return self._ask(X, question).answer
 
     def _ask(self, X: TableLike, question: Question) -> ScoredTerms:
         fitted = self._get_fitted()
         fitted.model  # noqa: B018  (an error where rows are awaited)
+        threads = n_threads(self.n_jobs) if self.learner.own_threads else 1
+        question = replace(question, unknown=self.unknown, n_threads=threads)
         return self._pass(self._open(X), self.learner.answer(fitted, question))
 
     def _pass(
@@ -469,9 +469,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator, Generic[Opt, S, M]):
         return gathered
 
     def _map(self, source: TableSource, function: Callable[[Batch], R]) -> Iterator[R]:
-        engine = self._engine()
-        if self.learner.own_threads and isinstance(engine, LocalEngine):
-            engine = LocalEngine(1)
+        engine = LocalEngine(1) if self.learner.own_threads else self._engine()
         return engine.map(source, function)
 
     def _report_columns(self, missing: Counts, unknown: Counts, words: str | None = None) -> None:

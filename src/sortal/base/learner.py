@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, Generic, ParamSpec, Protocol, TypeVar
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Concatenate,
+    Generic,
+    ParamSpec,
+    Protocol,
+    Self,
+    TypeVar,
+)
 
 import numpy as np
 
@@ -25,7 +35,7 @@ from sortal.errors import (
 from sortal.modelfile.fields import Layout, Named, Several, Whole, Word
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -90,6 +100,12 @@ class FitReport:
         rows=Whole(least=0), missing=Named(Whole(least=0)), notes=Several(Word())
     )
 
+    @classmethod
+    def of(cls, rows: int, schema: Schema, missing: Counts, notes: Iterable[str] = ()) -> Self:
+        """The same, of missing values by column of a schema."""
+        pairs = zip(schema.names, missing.tolist(), strict=True)
+        return cls(rows, {name: n for name, n in pairs if n}, tuple(notes))
+
     def __str__(self) -> str:
         missing = ", ".join(f"{name} {count}" for name, count in self.missing.items()) or "none"
         return "\n".join([f"{counted(self.rows, 'row')}; missing values: {missing}", *self.notes])
@@ -110,7 +126,7 @@ class Training:
 
     def classes(self, present: Values, *, dropped: bool = False) -> Values:
         """Those of rows that count, and of rows that do not: without weight, or `dropped`."""
-        units = None if self.source.weights is None else self.source.weights.units
+        units = self.source.units
         if not dropped and (units is None or units.all()):
             return present
         assert self.source.target is not None  # noqa: S101  (rows of a fit have labels)
@@ -221,7 +237,7 @@ class Learner(Generic[Opt, S, M]):
     refuse_more: Callable[[Any, Opt], None] = _never
     refuse_leaving: Callable[[Any, str], None] = _never
     leave_out: Callable[[Any, Training], tuple[Float, Mask | None]] | None = None
-    take: Callable[[Any, ArrayLike], S] | None = None
+    take: Callable[[Any, ArrayLike | None], S] | None = None
     whole: Callable[[Any], str] = _empty
     absent: Mapping[str, str] = field(default_factory=dict)
     strangers: Callable[[Training, Any], Counts | None] = _never
@@ -385,6 +401,12 @@ def cells_of(names: tuple[str, ...], counts: Counts) -> str:
 def without_value(names: tuple[str, ...], missing: Counts) -> str:
     """How many cells have no value, and of which columns."""
     return f"{cells_of(names, missing)} {agreed(missing.sum(), 'has', 'have')} no value"
+
+
+def refuse_no_rows(summary: RowSummary, owner: str) -> None:
+    """A row with weight at least."""
+    if not summary.labels:
+        raise LabelError(f"{owner} has no row left to learn from: keep some, or fit others.")
 
 
 def refuse_one_class(classes: Values, owner: str) -> None:

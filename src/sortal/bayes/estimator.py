@@ -55,7 +55,6 @@ def _report(
     options: BayesOptions,  # noqa: ARG001
 ) -> FitReport:
     assert model is not None  # noqa: S101  (any rows make one)
-    pairs = zip(schema.names, summary.rows.missing.tolist(), strict=True)
     names = [schema.columns[model.numbers[place]].name for place in model.constant]
     notes = [f"column {name!r} never varies and is left out" for name in names]
     if summary.cells is not None:
@@ -63,7 +62,7 @@ def _report(
         if whole < rows:
             share = f"{1 - whole / rows:.1%}"
             notes.append(f"{share} of the rows have a missing value and are not in the joint table")
-    return FitReport(summary.rows.rows, {name: n for name, n in pairs if n}, tuple(notes))
+    return FitReport.of(summary.rows.rows, schema, summary.rows.missing, notes)
 
 
 def _refuse_other_structure(fitted: BayesFit, options: BayesOptions) -> None:

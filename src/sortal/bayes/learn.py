@@ -17,9 +17,7 @@ from sortal.base.options import (
     priors,
 )
 from sortal.bayes.model import BayesModel, JointTable
-from sortal.data.columns import union
-from sortal.data.schema import ColumnSchema, Schema
-from sortal.decision.options import read_class_weight, read_priors
+from sortal.decision.options import class_priors, read_class_weight
 from sortal.summaries.counts import aligned
 from sortal.summaries.value_tables import SummarizeBayes
 
@@ -32,6 +30,7 @@ if TYPE_CHECKING:
         Mask,
         PriorsLike,
     )
+    from sortal.data.schema import Schema
     from sortal.summaries.moments import ColumnMoments
     from sortal.summaries.value_tables import BayesSummary
 
@@ -91,8 +90,7 @@ class BayesOptions:
 
 def plan(schema: Schema, options: BayesOptions) -> SummarizeBayes:
     """Which columns are counted and which are measured."""
-    numbers = tuple(j for j, column in enumerate(schema.columns) if column.is_number)
-    categories = tuple(j for j, column in enumerate(schema.columns) if not column.is_number)
+    numbers, categories = schema.numbers, schema.categories
     names = tuple(schema.columns[j].name for j in numbers)
     # a column without any value would leave every row out of the joint table
     filled = tuple(j for j in categories if schema.columns[j].kind == "category")
@@ -100,13 +98,14 @@ def plan(schema: Schema, options: BayesOptions) -> SummarizeBayes:
     return SummarizeBayes(categories, numbers, names, cells)
 
 
-def read_schema(declared: Schema, summary: BayesSummary, options: BayesOptions) -> Schema:
+def read_schema(
+    declared: Schema,
+    summary: BayesSummary,
+    options: BayesOptions,  # noqa: ARG001
+) -> Schema:
     """What was declared, joined by the values and classes that were seen."""
-    columns = list(declared.columns)
-    for place, j in enumerate(plan(declared, options).categories):
-        seen = ColumnSchema(columns[j].name, "category", summary.values.values[place])
-        columns[j] = columns[j].merge(seen) if seen.values else columns[j]
-    return Schema(tuple(columns), union(declared.classes, summary.classes.classes)[0])
+    values = dict(zip(declared.categories, summary.values.values, strict=True))
+    return declared.joined(values, summary.labels)
 
 
 def build_model(summary: BayesSummary, schema: Schema, options: BayesOptions) -> BayesModel:
@@ -118,7 +117,7 @@ def build_model(summary: BayesSummary, schema: Schema, options: BayesOptions) ->
     mean, tail, variance, constant = gaussians(moments)
     return BayesModel(
         schema=schema,
-        prior=class_priors(counts, factor, options, schema),
+        prior=class_priors(counts, schema.classes, options.priors, options.class_weight),
         categories=parts.categories,
         tables=category_tables(summary, schema, options.alpha, factor),
         numbers=parts.numbers,
@@ -137,20 +136,6 @@ def class_units(summary: BayesSummary, schema: Schema) -> Float:
     at = [place[label] for label in summary.classes.classes]
     weight[at] = np.ldexp(summary.classes.units.astype(np.float64), -summary.classes.exponent)
     return weight
-
-
-def class_priors(counts: Float, factor: Float, options: BayesOptions, schema: Schema) -> Float:
-    """P(c) = n(c) / n, classes weighted and along the last axis, unless given. (ZM 19.11)"""
-    given = read_priors(options.priors, schema.classes)
-    if given is not None:
-        return np.broadcast_to(given, counts.shape)
-    # balanced classes weigh the same exactly, not up to the rounding of n(c) · N / (K n(c))
-    balanced = isinstance(options.class_weight, str)
-    weight = (counts > 0).astype(np.float64) if balanced else counts * factor
-    total = weight.sum(axis=-1, keepdims=True)
-    return np.asarray(
-        np.where(total > 0, weight, 1.0) / np.where(total > 0, total, weight.shape[-1])
-    )
 
 
 def category_counts(summary: BayesSummary, schema: Schema) -> tuple[Float, ...]:

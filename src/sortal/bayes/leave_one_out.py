@@ -8,7 +8,6 @@ import numpy as np
 
 from sortal.bayes.learn import (
     category_counts,
-    class_priors,
     class_units,
     floored,
     is_constant,
@@ -24,7 +23,7 @@ from sortal.bayes.model import (
     read_fitted,
     warn_of_impossible,
 )
-from sortal.decision.options import read_class_weight
+from sortal.decision.options import class_priors, read_class_weight
 from sortal.decision.posterior import n_impossible, posterior
 from sortal.engines import gather
 from sortal.errors import TrainingRowsError
@@ -63,7 +62,7 @@ def loo_scores(
     own = rows.own(len(schema.classes))
     counts = class_units(summary, schema) - own
     factor = read_class_weight(options.class_weight, schema.classes, counts)
-    prior = class_priors(counts, factor, options, schema)
+    prior = class_priors(counts, schema.classes, options.priors, options.class_weight)
     with np.errstate(divide="ignore"):  # a class that loses its only row has P(c) = 0
         total = np.log(prior) + _categories(summary, schema, options.alpha, rows, factor)
     for place in range(len(rows.encoded.numbers)):

@@ -104,9 +104,8 @@ class BayesModel:
 
     def check(self) -> None:
         """Refuse tables of other values than the schema's, and densities without a spread."""
-        columns = list(enumerate(self.schema.columns))
-        need(self.numbers == tuple(j for j, c in columns if c.is_number), "numbers that are none")
-        words = tuple(j for j, c in columns if not c.is_number)
+        words = self.schema.categories
+        need(self.numbers == self.schema.numbers, "numbers that are none")
         need(self.categories == words, "categories that are none")
         sizes = [len(self.schema.columns[j].values) for j in words]
         need([len(table) for table in self.tables] == sizes, "a table of other values")

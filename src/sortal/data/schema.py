@@ -16,6 +16,8 @@ from sortal.data.columns import Values, as_numbers, recode_columns, sort_values,
 from sortal.errors import ColumnError, counted
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from sortal._typing import Codes, Float, Places
     from sortal.data.sources import Batch
 
@@ -89,6 +91,24 @@ class Schema:
         """The names of the columns."""
         return tuple(column.name for column in self.columns)
 
+    @cached_property
+    def numbers(self) -> tuple[int, ...]:
+        """Which columns are numbers."""
+        return tuple(j for j, column in enumerate(self.columns) if column.is_number)
+
+    @cached_property
+    def categories(self) -> tuple[int, ...]:
+        """Which columns are categories."""
+        return tuple(j for j, column in enumerate(self.columns) if not column.is_number)
+
+    def joined(self, values: Mapping[int, Values], classes: Values) -> Schema:
+        """The schema with the values of categories, and the classes, that rows have."""
+        columns = list(self.columns)
+        for j, seen in values.items():
+            if seen and not columns[j].is_number:
+                columns[j] = columns[j].merge(ColumnSchema(columns[j].name, "category", seen))
+        return Schema(tuple(columns), union(self.classes, classes)[0])
+
     def merge(self, other: Schema) -> Schema:
         """The schema of both tables' rows."""
         if len(self.columns) != len(other.columns):
@@ -114,15 +134,15 @@ class Design:
 
     schema: Schema
 
-    @cached_property
+    @property
     def numbers(self) -> tuple[int, ...]:
         """Which columns are numbers."""
-        return tuple(j for j, column in enumerate(self.schema.columns) if column.is_number)
+        return self.schema.numbers
 
-    @cached_property
+    @property
     def categories(self) -> tuple[int, ...]:
         """Which columns are categories."""
-        return tuple(j for j, column in enumerate(self.schema.columns) if not column.is_number)
+        return self.schema.categories
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:

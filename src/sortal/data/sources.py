@@ -136,7 +136,7 @@ class TableSource:
         """Block b."""
         start = b * self.rows_per_block
         stop = min(start + self.rows_per_block, self.table.n_rows)
-        units = None if self.weights is None else self.weights.units
+        units = self.units
         together = self.numbers_as == "matrix"
         kinds = enumerate(self.schema.columns)
         read = [j for j, column in kinds if not (together and column.is_number)]
@@ -149,6 +149,11 @@ class TableSource:
             exponent=0 if self.weights is None else self.weights.exponent,
             matrix=self.table.matrix(self.measured, start, stop) if together else None,
         )
+
+    @property
+    def units(self) -> Counts | None:
+        """The weights of the rows, in whole units; None where every row weighs one."""
+        return None if self.weights is None else self.weights.units
 
     @property
     def measured(self) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ import numpy as np
 from sortal.errors import ParameterError, brief, choose, counted, listed
 
 if TYPE_CHECKING:
-    from sortal._typing import Float
+    from sortal._typing import ClassWeight, Float, PriorsLike
     from sortal.data.columns import Values
 
 
@@ -139,6 +139,23 @@ def read_priors(given: Any, classes: Values) -> Float | None:
             f"1 (it is {priors.sum():.9g}). Divide them by their sum."
         )
     return np.asarray(priors / priors.sum())
+
+
+def class_priors(
+    counts: Float, classes: Values, priors: PriorsLike, class_weight: ClassWeight
+) -> Float:
+    """P(c) = n(c) / n, classes weighted and along the last axis, unless given. (ZM 19.11)"""
+    given = read_priors(priors, classes)
+    if given is not None:
+        return np.broadcast_to(given, counts.shape)
+    # balanced classes weigh the same exactly, not up to the rounding of n(c) · N / (K n(c))
+    balanced = isinstance(class_weight, str)
+    factor = read_class_weight(class_weight, classes, counts)
+    weight = (counts > 0).astype(np.float64) if balanced else counts * factor
+    total = weight.sum(axis=-1, keepdims=True)
+    return np.asarray(
+        np.where(total > 0, weight, 1.0) / np.where(total > 0, total, weight.shape[-1])
+    )
 
 
 def read_class_weight(given: Any, classes: Values, weight: Float) -> Float:

@@ -39,11 +39,17 @@ What = Literal["label", "proba", "log_proba", "functions"]
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """What is asked of rows, with other priors than the model's if given, and with costs if any."""
+    """What is asked of rows, with other priors than the model's if given, and with costs if any.
+
+    `unknown` is what becomes of values that the fit did not have. A pass that has threads of its
+    own may have as many as `n_threads`.
+    """
 
     what: What
     prior: Float | None = None
     costs: Float | None = None
+    unknown: str = "skip"
+    n_threads: int = 1
 
     def answer(self, log_joint: Float, prior: Float) -> NDArray[Any]:
         """Of ln P(x|c)P(c) of some rows, by these priors."""
@@ -53,8 +59,13 @@ class Question:
             return leading(log_joint)
         if self.what == "log_proba":
             return log_posterior(log_joint, prior)
-        shares = posterior(log_joint, prior)
-        return decide(shares, self.costs) if self.what == "label" else shares
+        return self.of_shares(posterior(log_joint, prior))
+
+    def of_shares(self, shares: Float) -> NDArray[Any]:
+        """Of P(c|x) of some rows."""
+        if self.what == "label":
+            return decide(shares, self.costs)
+        return log_of(shares) if self.what == "log_proba" else shares
 
 
 def ask(function: RowValues, answer: Callable[[Float], NDArray[Any]]) -> RowPass:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
 import numpy as np
@@ -10,12 +11,11 @@ from matplotlib.ticker import NullLocator
 from sortal.decision.options import is_whole
 from sortal.errors import ParameterError
 from sortal.neighbors.learn import LOO_GRID
-from sortal.neighbors.metrics import METRICS
+from sortal.neighbors.model import METRICS
 from sortal.pictures.scene import Plan, Scene, Words, cut_table, several
 from sortal.pictures.shared import add_regions
 from sortal.plotting.axes import (
     BLACK,
-    Style,
     name_axes,
     open_axes,
     open_grid,
@@ -36,12 +36,15 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import ArrayLike, NDArray
 
-    from sortal._typing import Float
+    from sortal._typing import Float, LabelsLike, TableLike
+    from sortal.base.classifier import TableClassifier
     from sortal.pictures.scene import Pictures
     from sortal.plotting.rows import PlotRows
     from sortal.records.tables import Cell
 
     Functions = Callable[[Float], Float]
+    Estimator = TableClassifier[Any, Any, Any]
+    AxesLike = Sequence[Axes] | NDArray[Any]
 
 
 # --- Leave-one-out errors of nearest neighbors: one line a weighting, and what was chosen --------
@@ -104,24 +107,25 @@ class LooCurveDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any = None, y: Any = None, *, ax: Axes | None = None, **kw: Any
+        cls,
+        estimator: Estimator,
+        X: TableLike | None = None,
+        y: LabelsLike | None = None,
+        *,
+        ax: Axes | None = None,
+        **kw: Any,
     ) -> Self:
         """Draw the `loo_curve_` of a fitted NeighborsClassifier.
 
         One that was given its number of neighbors has none. With X and y, the rows of the fit, a
         copy of it is then fitted that chooses the number, with the weighting as it is.
         """
-        chooser, chosen = estimator, None
-        if X is not None and not hasattr(estimator, "loo_curve_"):
+        chooser = estimator
+        if X is not None and y is not None and not hasattr(estimator, "loo_curve_"):
             chooser = choosing(estimator).fit(X, y)
-            used = int(attribute(estimator, "n_neighbors_"))
-            chosen = (used, str(estimator.weights_))
-        curve = attribute(chooser, "loo_curve_")
-        if chosen is None:
-            chosen = (chooser.n_neighbors_, chooser.weights_)
-        elif chosen[0] not in curve.column("k"):
-            chosen = None
-        columns = [curve.column(name) for name in ("k", "weighting", "error")]
+        columns = _curve_of(chooser)
+        used = attribute(estimator, "n_neighbors_"), attribute(estimator, "weights_")
+        chosen = used if used[0] in columns[0] else None
         display = cls(*columns, chosen=chosen, note=f"{attribute(chooser, 'metric_')} distance")
         return display.plot(ax, **kw)
 
@@ -165,10 +169,18 @@ class LooCurveDisplay:
             return []
         k, name = self.chosen
         height = self.error_of(k, name)
-        ring: Style = {"marker": "o", "markersize": 13.0, "markerfacecolor": "none"}
-        told = f"k = {k}, {shown(name)}: {short_number(height)}"
-        style: Style = {"color": BLACK, "linestyle": "none", "zorder": 4, "label": told}
-        return list(ax.plot([k], [height], **ring, **style))
+        ring = ax.plot(
+            [k],
+            [height],
+            marker="o",
+            markersize=13.0,
+            markerfacecolor="none",
+            color=BLACK,
+            linestyle="none",
+            zorder=4,
+            label=f"k = {k}, {shown(name)}: {short_number(height)}",
+        )
+        return list(ring)
 
     def _name_places(self, ax: Axes) -> None:
         """Numbers of neighbors side by side as their ratios are; errors from zero."""
@@ -181,7 +193,13 @@ class LooCurveDisplay:
         ax.set_ylim(0, 1.12 * float(self.error.max()) or 1.0)
 
 
-def choosing(estimator: Any, **options: Any) -> Any:
+def _curve_of(estimator: Estimator) -> list[tuple[Any, ...]]:
+    """k, weighting and error of each setting that was tried."""
+    curve = attribute(estimator, "loo_curve_")
+    return [curve.column(name) for name in ("k", "weighting", "error")]
+
+
+def choosing(estimator: Estimator, **options: object) -> Estimator:
     """An estimator like a fitted one, which is to choose the number of neighbors, not fitted.
 
     The metric and the weighting are as the fitted one has them.
@@ -210,8 +228,8 @@ class NeighborsDisplay:
 
     def __init__(
         self,
-        points: Any,
-        labels: Any,
+        points: ArrayLike,
+        labels: ArrayLike,
         functions: Mapping[int, Functions],
         curve: LooCurveDisplay,
         *,
@@ -234,14 +252,14 @@ class NeighborsDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
+        estimator: Estimator,
+        X: TableLike,
+        y: LabelsLike,
         *,
         k: Sequence[int] = (1, 5, 15),
         features: Sequence[Any] | None = None,
         resolution: int = _RESOLUTION,
-        ax: Any = None,
+        ax: AxesLike | None = None,
         **kw: Any,
     ) -> Self:
         """Draw what copies of a fitted NeighborsClassifier say that know two attributes alone.
@@ -257,15 +275,17 @@ class NeighborsDisplay:
         tried = sorted({*ks, *(k for k in LOO_GRID if k < len(rows.points))})
         plain = {"categorical_features": "from_dtype"}
         chooser = choosing(estimator, n_neighbors=tried, **plain).fit(rows.points, rows.labels)
-        models = {
-            k: choosing(estimator, n_neighbors=k, **plain).fit(rows.points, rows.labels) for k in ks
-        }
-        table = chooser.loo_curve_
-        curve = LooCurveDisplay(*(table.column(name) for name in ("k", "weighting", "error")))
+        curve = LooCurveDisplay(*_curve_of(chooser))
         display = cls(
             rows.points,
             rows.labels,
-            {k: _functions(model, rows.classes) for k, model in models.items()},
+            {
+                k: _functions(
+                    choosing(estimator, n_neighbors=k, **plain).fit(rows.points, rows.labels),
+                    rows.classes,
+                )
+                for k in ks
+            },
             curve,
             classes=rows.classes,
             names=rows.names,
@@ -276,7 +296,7 @@ class NeighborsDisplay:
 
     def plot(
         self,
-        ax: Any = None,
+        ax: AxesLike | None = None,
         *,
         title: str | None = None,
         legend: bool = True,
@@ -288,7 +308,7 @@ class NeighborsDisplay:
         self.ax_, self.figure_ = axes, cast("Figure", axes[0].figure)
         beside = min(1, len(self.panels) - 1)  # the last panel of the first row
         for i, (k, panel) in enumerate(self.panels.items()):
-            where: Any = "beside" if legend and i == beside else False
+            where: bool | Literal["beside"] = "beside" if legend and i == beside else False
             panel.plot(
                 axes[i], title=self._say(k), legend=where, max_points=max_points, **({"s": 18} | kw)
             )
@@ -318,7 +338,7 @@ class NeighborsDisplay:
             spare.remove()
         return axes[:n]
 
-    def _given_axes(self, ax: Any) -> NDArray[Any]:
+    def _given_axes(self, ax: AxesLike) -> NDArray[Any]:
         axes: NDArray[Any] = np.asarray(ax, dtype=object).ravel()
         if len(axes) != len(self.panels) + 1:
             raise ParameterError(
@@ -328,8 +348,8 @@ class NeighborsDisplay:
         return axes
 
 
-def _read_ks(k: Any) -> list[int]:
-    given = list(k) if hasattr(k, "__iter__") and not isinstance(k, str) else []
+def _read_ks(k: object) -> list[int]:
+    given = [] if isinstance(k, str) or not isinstance(k, Iterable) else list(k)
     if not given or not all(is_whole(one) and one >= 1 for one in given):
         raise ParameterError(
             f"k={k!r} cannot be drawn: give a list of whole numbers of at least 1, such as "
@@ -338,7 +358,7 @@ def _read_ks(k: Any) -> list[int]:
     return [int(one) for one in dict.fromkeys(given)]
 
 
-def _refuse_equal_or_not(estimator: Any) -> None:
+def _refuse_equal_or_not(estimator: Estimator) -> None:
     """Between the values that rows have, there is nothing to draw."""
     metric = attribute(estimator, "metric_")
     if METRICS[metric].by_value:
@@ -348,7 +368,7 @@ def _refuse_equal_or_not(estimator: Any) -> None:
         )
 
 
-def _functions(model: Any, classes: Sequence[Any]) -> Functions:
+def _functions(model: Estimator, classes: Sequence[Any]) -> Functions:
     """1 for the class that is said, 0 for others, also for classes that no row drawn has."""
     own = tuple(np.asarray(model.classes_, dtype=object).tolist())
     asked, places = deciding_functions(model, own), [classes.index(label) for label in own]
@@ -369,7 +389,7 @@ _MOST_COMPARED = 4e9
 _CURVE = "Leave-one-out error by number of neighbors"
 
 
-def pictures(estimator: Any, X: Any, y: Any, *, rows: bool = False) -> Pictures:
+def pictures(estimator: Estimator, X: TableLike, y: LabelsLike, *, rows: bool = False) -> Pictures:
     """Regions over two columns, and the errors of rows left out."""
     scene = Scene("neighbors", estimator, X, y, rows=rows)
     if METRICS[estimator.metric_].by_value:
@@ -397,7 +417,7 @@ def _add_curve(scene: Scene) -> None:
     scene.plan("loo", _CURVE, plan, lambda shown: _words(scene.estimator, shown, chosen=chosen))
 
 
-def _words(estimator: Any, display: Any, *, chosen: bool) -> Words:
+def _words(estimator: Estimator, display: LooCurveDisplay, *, chosen: bool) -> Words:
     told = []
     for name, (k, error) in display.curves.items():
         best = int(error.argmin())

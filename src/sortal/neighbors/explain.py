@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import asdict, astuple, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from sortal.data.columns import MISSING
-from sortal.decision.posterior import expected_costs
+from sortal.decision.posterior import decide, expected_costs, shares_of_votes
 from sortal.errors import counted
 from sortal.records.render import decision_text, moment_text, number_text
 from sortal.records.tables import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from sortal._typing import Codes, Counts, Float, Places
+    from sortal._typing import Codes, Counts, Float
     from sortal.data.columns import Value, Values
     from sortal.neighbors.model import NeighborsModel
     from sortal.neighbors.votes import FoundNeighbors
     from sortal.records.tables import Cell
-
-    Int64 = Counts
 
 
 # --- Neighbors in words: who decided, and in what each of them differs ---------------------------
@@ -39,15 +38,11 @@ def title(made: NeighborsExplanation) -> str:
     said = f"{made.label} ({why}): {_count_neighbors(made)}"
     if not sum(made.votes):
         return f"{said}; nobody votes, and the prior stands"
-    counts = [float(_count(made, label)) for label in made.classes]
-    if counts == list(made.votes):
+    counts = Counter(neighbor.label for neighbor in made.neighbors)
+    if [counts[label] for label in made.classes] == list(made.votes):
         return said
     cast = [f"{number_text(v)} for {c}" for c, v in _ranked(made.classes, made.votes)]
     return f"{said}; votes: {', '.join(cast)}"
-
-
-def _count(made: NeighborsExplanation, label: Value) -> int:
-    return sum(neighbor.label == label for neighbor in made.neighbors)
 
 
 def _count_neighbors(made: NeighborsExplanation) -> str:
@@ -55,7 +50,8 @@ def _count_neighbors(made: NeighborsExplanation) -> str:
     n = len(made.neighbors)
     if not n:
         return "no neighbors"
-    pairs = _ranked(made.classes, [_count(made, label) for label in made.classes])
+    counts = Counter(neighbor.label for neighbor in made.neighbors)
+    pairs = _ranked(made.classes, [counts[label] for label in made.classes])
     (first, most), *others = [(_called(label), m) for label, m in pairs]
     if n == 1:
         return f"1 neighbor, {first}"
@@ -107,8 +103,7 @@ def _here(part: DistancePart) -> str:
 _LAST_DIGITS = 4 * float(np.finfo(float).eps)
 
 
-@dataclass(frozen=True)
-class DistanceColumn:
+class DistanceColumn(NamedTuple):
     """A column that counts in distances: its place among the numbers, or among the codes."""
 
     j: int
@@ -118,14 +113,14 @@ class DistanceColumn:
 
 def counted_columns(model: NeighborsModel) -> tuple[DistanceColumn, ...]:
     """The columns that count, in the order of the table."""
-    numbers, codes = np.flatnonzero(model.used_numbers), np.flatnonzero(model.used_codes)
+    numbers = model.measured, model.used_numbers, True
+    others = model.named, model.used_codes, False
     found = [
-        DistanceColumn(model.measured[place], place, is_number=True) for place in numbers.tolist()
+        DistanceColumn(columns[place], place, is_number)
+        for columns, used, is_number in (numbers, others)
+        for place in np.flatnonzero(used).tolist()
     ]
-    found += [
-        DistanceColumn(model.named[place], place, is_number=False) for place in codes.tolist()
-    ]
-    return tuple(sorted(found, key=lambda column: column.j))
+    return tuple(sorted(found))
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,8 +133,9 @@ class Amounts:
 
     by_column: Float
     sums: Float
-    known: Int64
+    known: Counts
     keys: Float
+    largest: bool
 
     def shares(self, distances: Float) -> Float:
         """a_j / Σ a of each row, 0 for what is missing and where the distance is 0. (S 83)
@@ -147,24 +143,15 @@ class Amounts:
         Of an infinite power, the first column that has the largest amount has all of it.
         """
         amounts = np.nan_to_num(self.by_column)
+        if self.largest:
+            shares = np.zeros_like(amounts)
+            shares[np.arange(len(amounts)), amounts.argmax(axis=1)] = distances > 0
+            return shares
         apart = (distances > 0) & (self.sums > 0)
         return np.where(apart[:, None], amounts / np.where(apart, self.sums, 1.0)[:, None], 0.0)
 
 
-@dataclass(frozen=True, eq=False)
-class LargestAmounts(Amounts):
-    """The same, of an infinite power."""
-
-    def shares(self, distances: Float) -> Float:
-        """1 for the first column that has the largest amount. (S 83)"""
-        amounts = np.nan_to_num(self.by_column)
-        shares = np.zeros_like(amounts)
-        rows = np.arange(len(amounts))
-        shares[rows, amounts.argmax(axis=1)] = distances > 0
-        return shares
-
-
-def column_amounts(model: NeighborsModel, x: Float, codes: Codes, positions: Int64) -> Amounts:
+def column_amounts(model: NeighborsModel, x: Float, codes: Codes, positions: Counts) -> Amounts:
     """What each column adds to the keys of one query and some rows."""
     of_numbers = _number_amounts if model.ellipse is None else _ellipse_amounts
     numbers, words = of_numbers(model, x, positions), _code_amounts(model, codes, positions)
@@ -179,11 +166,10 @@ def column_amounts(model: NeighborsModel, x: Float, codes: Codes, positions: Int
         sums = np.maximum(sums, amount) if largest else sums + amount
     sums = sums + np.nansum(words, axis=1)
     stretch = 1.0 if largest else len(columns) / np.maximum(known, 1)
-    made = LargestAmounts if largest else Amounts
-    return made(by_column, sums, known, sums * stretch)
+    return Amounts(by_column, sums, known, sums * stretch, largest)
 
 
-def _number_amounts(model: NeighborsModel, x: Float, positions: Int64) -> Float:
+def _number_amounts(model: NeighborsModel, x: Float, positions: Counts) -> Float:
     """(abs(x_j − t_j) f_j)^p, of which keys are sums, or the largest where p is infinite.
 
     The sum before the root of (MSML euclidean), (MSML manhattan) and (MSML minkowski), and the
@@ -197,7 +183,7 @@ def _number_amounts(model: NeighborsModel, x: Float, positions: Int64) -> Float:
     return np.asarray(_POWER(terms, model.power), dtype=np.float64)
 
 
-def _code_amounts(model: NeighborsModel, codes: Codes, positions: Int64) -> Float:
+def _code_amounts(model: NeighborsModel, codes: Codes, positions: Counts) -> Float:
     """[x_j ≠ t_j]: 1 where values differ, 0 where they do not. (MSML hamming), (S 73)"""
     theirs = model.codes[positions]
     amounts: Float = (theirs != codes).astype(np.float64)
@@ -205,7 +191,7 @@ def _code_amounts(model: NeighborsModel, codes: Codes, positions: Int64) -> Floa
     return amounts
 
 
-def _ellipse_amounts(model: NeighborsModel, x: Float, positions: Int64) -> Float:
+def _ellipse_amounts(model: NeighborsModel, x: Float, positions: Counts) -> Float:
     """z_j (S⁻¹ z)_j with z = x − t, which add up to zᵀ S⁻¹ z; some may be negative. (S 74)
 
     S is that of the columns which the query has.
@@ -329,53 +315,46 @@ class NeighborsExplanation:
 # --- Making them ---------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class ExplainNeighbors:
+def explain(
+    model: NeighborsModel, rows: FoundNeighbors, costs: Float | None
+) -> Callable[[int], NeighborsExplanation]:
     """Row number → its explanation."""
+    shares = shares_of_votes(rows.votes, model.prior)
+    labels = decide(shares, costs)
 
-    model: NeighborsModel
-    rows: FoundNeighbors
-    shares: Float
-    labels: Places
-    costs: Float | None
-
-    def __call__(self, i: int) -> NeighborsExplanation:
-        """Explain one row."""
-        model, polled = self.model, self.rows
+    def explain_row(i: int) -> NeighborsExplanation:
         return NeighborsExplanation(
-            label=model.classes[int(self.labels[i])],
+            label=model.classes[int(labels[i])],
             classes=model.classes,
-            posterior=tuple(self.shares[i].tolist()),
-            votes=tuple(polled.votes[i].tolist()),
-            neighbors=tuple(_neighbors(model, polled, i)),
+            posterior=tuple(shares[i].tolist()),
+            votes=tuple(rows.votes[i].tolist()),
+            neighbors=tuple(_neighbors(model, rows, i)),
             k=model.k,
             weights=model.weighting,
             metric=model.metric,
-            expected_costs=expected_costs(self.shares[i], self.costs),
+            expected_costs=expected_costs(shares[i], costs),
         )
 
+    return explain_row
 
-def _neighbors(model: NeighborsModel, polled: FoundNeighbors, i: int) -> list[Neighbor]:
+
+def _neighbors(model: NeighborsModel, polled: FoundNeighbors, i: int) -> Iterator[Neighbor]:
     found = polled.found(i)
     x, codes = polled.queries.numbers[i], polled.queries.codes[i]
     shares = column_amounts(model, x, codes, found.positions).shares(found.distances)
     columns = counted_columns(model)
-    made = []
     for row, at in enumerate(found.positions.tolist()):
         label, parts = int(model.labels[at]), zip(columns, shares[row].tolist(), strict=True)
         part, kernel = float(found.part[row]), float(found.kernel[row])
-        made.append(
-            Neighbor(
-                id=int(model.ids[at]),
-                label=model.classes[label],
-                distance=float(found.distances[row]),
-                part=part,
-                kernel=kernel,
-                vote=part * kernel * float(model.class_factors[label]),
-                parts=tuple(_part(model, polled, i, at, c, share) for c, share in parts),
-            )
+        yield Neighbor(
+            id=int(model.ids[at]),
+            label=model.classes[label],
+            distance=float(found.distances[row]),
+            part=part,
+            kernel=kernel,
+            vote=part * kernel * float(model.class_factors[label]),
+            parts=tuple(_part(model, polled, i, at, c, share) for c, share in parts),
         )
-    return made
 
 
 def _part(
@@ -394,7 +373,7 @@ def _part(
         value = None if np.isnan(here) else as_given(float(here), kind)
         other = None if np.isnan(there) else as_given(float(there), kind)
     else:
-        code, word = int(model.codes[at, place]), polled.words[place][i]
+        code, word = int(model.codes[at, place]), polled.words[i, place]
         value = None if word is None else as_given(word, kind)
         other = None if code < 0 else as_given(model.values[place][code], kind)
         mark = "unknown" if polled.queries.codes[i, place] < 0 else ""

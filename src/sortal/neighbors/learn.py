@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 import numpy as np
 
-from sortal.data.columns import MISSING, union
-from sortal.data.schema import ColumnSchema, Schema
+from sortal.base.options import (
+    categorical_features,
+    class_weight,
+    costs,
+    n_jobs,
+    one_of,
+    option,
+    priors,
+)
+from sortal.data.columns import MISSING
 from sortal.decision.geometry import involved
-from sortal.decision.options import as_real, is_whole, read_class_weight, read_priors, whole_number
+from sortal.decision.options import (
+    as_real,
+    class_priors,
+    is_whole,
+    read_class_weight,
+    read_priors,
+    whole_number,
+)
 from sortal.engines import one_blas_thread
 from sortal.errors import (
     ColumnError,
@@ -19,94 +34,162 @@ from sortal.errors import (
     MissingValueError,
     ParameterError,
     brief,
-    choose,
     listed,
 )
-from sortal.neighbors.metrics import METRICS, MetricFacts
-from sortal.neighbors.model import WEIGHTINGS, MahalanobisMetric, NeighborsModel, inverse_root
-from sortal.summaries.rows import KeptRows, SummarizeRows, narrowed
+from sortal.neighbors.model import (
+    METRICS,
+    WEIGHTINGS,
+    MahalanobisMetric,
+    MetricFacts,
+    NeighborsModel,
+    Weighting,
+    by_rows,
+    inverse_root,
+)
+from sortal.summaries.rows import KeptRows, SummarizeRows, gather_rows, narrowed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import DTypeLike, NDArray
 
-    from sortal._typing import Float, Mask
+    from sortal._typing import (
+        CategoricalFeatures,
+        ClassWeight,
+        Codes,
+        CostsLike,
+        Counts,
+        Float,
+        Mask,
+        PriorsLike,
+    )
+    from sortal.base.learner import Fitted, Training
     from sortal.data.columns import Values
+    from sortal.data.schema import Schema
 
     Matrix = NDArray[np.floating[Any]]
+    NeighborsFit: TypeAlias = "Fitted[NeighborsOptions, KeptRows, NeighborsModel]"
 
 
-# --- The options of nearest neighbors, checked ---------------------------------------------------
+# --- The parameters of nearest neighbors ---------------------------------------------------------
 
-
-@dataclass(frozen=True)
-class NeighborsOptions:
-    """Checked options."""
-
-    n_neighbors: Any = 5
-    metric: str = "auto"
-    p: float = 2.0
-    scale: Any = "auto"
-    weights: str = "auto"
-    priors: Any = None
-    class_weight: Any = None
-    costs: Any = None
-
-    def __post_init__(self) -> None:
-        _check_neighbors(self.n_neighbors)
-        choose("metric", self.metric, ("auto", *METRICS))
-        choose("weights", self.weights, ("auto", *WEIGHTINGS))
-        _check_power(self.p)
-        if self.scale is not None:
-            choose("scale", self.scale, ("auto", "range", "std"), none=True)
-        if self.facts.scale == "none" and self.scale not in ("auto", None):
-            raise ParameterError(
-                f"scale={self.scale!r} does not fit metric={self.metric!r}, which measures columns "
-                "in a unit of its own: set scale='auto' or None, or another metric."
-            )
-
-    @property
-    def facts(self) -> MetricFacts:
-        """What is true of the metric; "auto" takes all that gower takes."""
-        return METRICS["gower" if self.metric == "auto" else self.metric]
-
-    @property
-    def chooses(self) -> bool:
-        """Whether the number of neighbors is to be chosen."""
-        return not is_whole(self.n_neighbors)
-
+Metric = Literal["auto", "euclidean", "manhattan", "minkowski", "hamming", "gower", "mahalanobis"]
+Scale = Literal["auto", "range", "std"]
+Voting = Literal["auto", Weighting]
+Missing = Literal["skip", "error"]
+Unknown = Literal["differs", "skip", "error"]
 
 # The power of a difference of 1e-10 is still a number.
 MOST_POWER = 30
 
 
-def _check_neighbors(given: Any) -> None:
-    if _is_list(given) and len(given):
+def _read_neighbors(name: str, given: Any) -> object:
+    several = isinstance(given, list | tuple) or (isinstance(given, np.ndarray) and given.ndim)
+    if several and len(given):
         for k in given:
-            whole_number("n_neighbors", k, 1)
+            whole_number(name, k, 1)
     elif not (isinstance(given, str) and given == "loo") and not (is_whole(given) and given >= 1):
         raise ParameterError(
-            f"n_neighbors={brief(given)} cannot be used: give a whole number of at least 1, a list "
+            f"{name}={brief(given)} cannot be used: give a whole number of at least 1, a list "
             "of such numbers to choose among, or 'loo'."
         )
+    return given
 
 
-def _is_list(given: Any) -> bool:
-    return isinstance(given, list | tuple) or (isinstance(given, np.ndarray) and given.ndim > 0)
-
-
-def _check_power(given: Any) -> None:
-    if not as_real(given) >= 1:
+def _read_power(name: str, given: object) -> object:
+    power = as_real(given)
+    if not power >= 1:
         raise ParameterError(
-            f"p={brief(given)} cannot be used: give a number of at least 1, or infinity. Below 1, "
-            "two sides of a triangle may be shorter than the third."
+            f"{name}={brief(given)} cannot be used: give a number of at least 1, or infinity. "
+            "Below 1, two sides of a triangle may be shorter than the third."
         )
-    if MOST_POWER < given < math.inf:
+    if power > MOST_POWER and given != math.inf:
         raise ParameterError(
-            f"p={brief(given)} cannot be used: such powers of small differences vanish in float64. "
-            f"Give at most {MOST_POWER}, or infinity, which is the largest difference alone."
+            f"{name}={brief(given)} cannot be used: such powers of small differences vanish in "
+            f"float64. Give at most {MOST_POWER}, or infinity, which is the largest difference "
+            "alone."
         )
+    return given
+
+
+@dataclass(eq=False, repr=False)
+class NeighborsOptions:
+    """The parameters of nearest neighbors."""
+
+    n_neighbors: int | str | Sequence[int] = option(
+        5,
+        'int of at least 1, "loo" or list of int',
+        """Places that the nearest rows fill. A row of weight w fills w of them, the last in part;
+        where some weight has a fraction, weights are divided by their mean before.
+        With "loo", or a list, the number of least leave-one-out error, and the weighting too
+        unless `weights` names one.""",
+        _read_neighbors,
+    )
+    metric: Metric = one_of(
+        Metric,
+        "auto",
+        """"euclidean", "manhattan", "minkowski" (with p), "mahalanobis" for numbers; "hamming", the
+        number of columns that differ; "gower" for mixed tables, the mean over the columns known in
+        both rows of |x - t| / range for numbers and of 0 or 1 for categories. "auto" is "gower" if
+        a column is a category or a row has a missing value, and "euclidean" otherwise.""",
+    )
+    _: KW_ONLY
+    p: float = option(
+        2.0, "float", 'The power of "minkowski", from 1 to 30, or infinite.', _read_power
+    )
+    scale: Scale | None = one_of(
+        Scale,
+        "auto",
+        """What numbers are divided by: the range, the standard deviation (divisor: the weight of
+        all rows) or nothing. "auto" is the range under gower, nothing under hamming and
+        mahalanobis, and the standard deviation otherwise. A column that never varies is then left
+        out.""",
+        none=True,
+    )
+    weights: Voting = one_of(
+        Voting,
+        "auto",
+        """What a vote counts: "uniform"; "distance", the nearest's over its own (rows equal to x
+        decide alone); kernels of the distance over that of the row at place k + 1,
+        "triangular", "epanechnikov" and "gaussian"; "rank", the place from behind. "auto" is
+        "uniform", unless the number of neighbors is chosen: then all six are tried.""",
+    )
+    priors: PriorsLike = priors("Votes count as if the classes had these shares of the rows.")
+    class_weight: ClassWeight = class_weight()
+    costs: CostsLike = costs()
+    categorical_features: CategoricalFeatures = categorical_features()
+    missing: Missing = one_of(
+        Missing,
+        "skip",
+        """A missing value in either row leaves its column out of the distance, which is then
+        stretched to all columns; or it is an error, at fit and at predict.""",
+    )
+    unknown: Unknown = one_of(
+        Unknown,
+        "differs",
+        """A value at predict that no row has differs from every row, is left out like a missing
+        value, or is an error.""",
+    )
+    n_jobs: int | None = n_jobs()
+
+
+def check(options: NeighborsOptions) -> None:
+    """Refuse a scale for a metric that has none."""
+    if facts_of(options).scale == "none" and options.scale not in ("auto", None):
+        raise ParameterError(
+            f"scale={options.scale!r} does not fit metric={options.metric!r}, which measures "
+            "columns in a unit of its own: set scale='auto' or None, or another metric."
+        )
+
+
+def facts_of(options: NeighborsOptions) -> MetricFacts:
+    """What is true of the metric; "auto" takes all that gower takes."""
+    return METRICS["gower" if options.metric == "auto" else options.metric]
+
+
+def chooses(options: NeighborsOptions) -> bool:
+    """Whether the number of neighbors is to be chosen."""
+    return not is_whole(options.n_neighbors)
 
 
 # --- How columns are made comparable: their ranges, standard deviations and covariance -----------
@@ -209,27 +292,39 @@ LOO_GRID = (*range(1, 11), 12, 15, 20, 25, 30, 40, 50)
 
 def plan(schema: Schema, options: NeighborsOptions, first: int = 0) -> SummarizeRows:
     """Which columns are read as numbers, and which as values."""
-    is_number = [column.is_number and not options.facts.by_value for column in schema.columns]
-    measured = tuple(j for j, number in enumerate(is_number) if number)
-    named = tuple(j for j, number in enumerate(is_number) if not number)
-    names = tuple(schema.columns[j].name for j in measured)
-    return SummarizeRows(first, measured, named, names)
+    if facts_of(options).by_value:
+        return SummarizeRows(first, (), tuple(range(len(schema.columns))), ())
+    names = tuple(schema.columns[j].name for j in schema.numbers)
+    return SummarizeRows(first, schema.numbers, schema.categories, names)
 
 
-def read_schema(declared: Schema, rows: KeptRows, by: SummarizeRows) -> Schema:
+def gather_kept(training: Training, by: SummarizeRows, options: NeighborsOptions) -> KeptRows:
+    """The rows of all blocks, in the order of their ids."""
+    source = by_rows(training.source, by_value=facts_of(options).by_value)
+    n = source.table.n_rows if source.units is None else int(np.count_nonzero(source.units))
+    dtype = source.table.matrix_type(source.measured if by.measured else ())
+    return gather_rows(training.engine.map(source, by), n, dtype)
+
+
+def missing_cells(rows: KeptRows, schema: Schema, options: NeighborsOptions) -> Counts:
+    """Missing values by column."""
+    by, found = plan(schema, options), np.zeros(len(schema.columns), dtype=np.int64)
+    found[list(by.measured)], found[list(by.named)] = rows.missing()
+    return found
+
+
+def read_schema(declared: Schema, rows: KeptRows, options: NeighborsOptions) -> Schema:
     """What was declared, joined by the values and classes of the rows."""
-    columns = list(declared.columns)
-    for place, j in enumerate(by.named):
-        if not columns[j].is_number and rows.values[place]:
-            seen = ColumnSchema(columns[j].name, "category", rows.values[place])
-            columns[j] = columns[j].merge(seen)
-    return Schema(tuple(columns), union(declared.classes, rows.labels)[0])
+    by = plan(declared, options)
+    _refuse_words(declared, options)
+    _refuse_missing(rows, by, options)
+    return declared.joined(dict(zip(by.named, rows.values, strict=True)), rows.labels)
 
 
-def refuse_words(schema: Schema, options: NeighborsOptions) -> None:
+def _refuse_words(schema: Schema, options: NeighborsOptions) -> None:
     """A metric of numbers takes numbers alone."""
     words = [c.name for c in schema.columns if c.kind == "category"]
-    if words and not options.facts.takes_words:
+    if words and not facts_of(options).takes_words:
         raise ColumnError(
             f"metric={options.metric!r} measures numbers, and {listed(words)} "
             f"{'holds' if len(words) == 1 else 'hold'} words or other categories: use "
@@ -237,9 +332,9 @@ def refuse_words(schema: Schema, options: NeighborsOptions) -> None:
         )
 
 
-def refuse_missing(rows: KeptRows, by: SummarizeRows, options: NeighborsOptions) -> None:
+def _refuse_missing(rows: KeptRows, by: SummarizeRows, options: NeighborsOptions) -> None:
     """A covariance needs every number of the rows."""
-    if not options.facts.by_covariance:
+    if not facts_of(options).by_covariance:
         return
     missing = [name for name, n in zip(by.names, rows.missing()[0], strict=True) if n]
     if missing or by.named:
@@ -271,7 +366,9 @@ def kept_rows(model: NeighborsModel) -> KeptRows:
 
 def build_model(rows: KeptRows, schema: Schema, options: NeighborsOptions) -> NeighborsModel:
     """The model of rows; where the number of neighbors is to be chosen, that of one neighbor."""
-    counts = class_weights(rows, schema.classes)
+    place = {label: c for c, label in enumerate(schema.classes)}
+    labels = np.array([place[label] for label in rows.labels], dtype=np.int32)[rows.y]
+    counts = class_weights(labels, row_weights(rows), len(place))
     metric = resolve_metric(rows, schema, options)
     scale = _resolve_scale(metric, options.scale)
     widths = _widths(rows, scale)
@@ -282,13 +379,11 @@ def build_model(rows: KeptRows, schema: Schema, options: NeighborsOptions) -> Ne
             "No column is left to measure a distance by: every one is without values, or never "
             "varies. Check the columns, or set scale=None."
         )
-    k = 1 if options.chooses else int(options.n_neighbors)
+    k = 1 if chooses(options) else int(cast("int", options.n_neighbors))
     if alone:
         k = min(k, len(rows))
     else:
         refuse_few(rows, k)
-    place = {label: c for c, label in enumerate(schema.classes)}
-    at = np.array([place[label] for label in rows.labels], dtype=np.int32)
     return NeighborsModel(
         schema=schema,
         metric=metric,
@@ -299,13 +394,13 @@ def build_model(rows: KeptRows, schema: Schema, options: NeighborsOptions) -> Ne
         values=rows.values,
         widths=widths,
         ellipse=ellipse,
-        labels=at[rows.y],
+        labels=labels,
         units=rows.units,
         exponent=rows.exponent,
         ids=rows.ids,
         next_id=rows.next_id,
         class_factors=class_factors(counts, options, schema.classes),
-        prior=class_priors(counts, options, schema.classes),
+        prior=class_priors(counts, schema.classes, options.priors, options.class_weight),
         k=k,
         weighting="uniform" if options.weights == "auto" else options.weights,
     )
@@ -342,7 +437,7 @@ def _widths(rows: KeptRows, scale: str) -> Float:
     return np.asarray(widths)
 
 
-def row_weights(rows: KeptRows) -> Float | None:
+def row_weights(rows: KeptRows | NeighborsModel) -> Float | None:
     """The weight of each row; None where every row weighs one."""
     return None if rows.units is None else np.ldexp(rows.units.astype(np.float64), -rows.exponent)
 
@@ -358,13 +453,9 @@ def _ellipse(rows: KeptRows) -> MahalanobisMetric:
 # --- Classes -------------------------------------------------------------------------------------
 
 
-def class_weights(rows: KeptRows, classes: Values) -> Float:
+def class_weights(labels: Codes, weights: Float | None, n_classes: int) -> Float:
     """The weight of each class."""
-    place = {label: c for c, label in enumerate(classes)}
-    found = np.bincount(rows.y, weights=row_weights(rows), minlength=len(rows.labels))
-    counts = np.zeros(len(classes))
-    counts[[place[label] for label in rows.labels]] = found
-    return counts
+    return np.bincount(labels, weights, minlength=n_classes).astype(np.float64)
 
 
 def class_factors(counts: Float, options: NeighborsOptions, classes: Values) -> Float:
@@ -381,39 +472,24 @@ def class_factors(counts: Float, options: NeighborsOptions, classes: Values) -> 
     return np.asarray(factors * ratio)
 
 
-def class_priors(counts: Float, options: NeighborsOptions, classes: Values) -> Float:
-    """What stands where nobody votes: the priors, or the weights of the classes as shares."""
-    given = read_priors(options.priors, classes)
-    if given is not None:
-        return np.asarray(np.broadcast_to(given, counts.shape))
-    balanced = isinstance(options.class_weight, str)
-    factors = read_class_weight(options.class_weight, classes, counts)
-    # balanced classes weigh the same exactly, not up to rounding
-    weight = (counts > 0).astype(np.float64) if balanced else counts * factors
-    total = weight.sum(axis=-1, keepdims=True)
-    even = np.full_like(weight, 1.0 / weight.shape[-1])
-    return np.where(total > 0, weight / np.where(total > 0, total, 1.0), even)
-
-
 # --- Neighbors -----------------------------------------------------------------------------------
 
 
 def refuse_few(rows: KeptRows, k: int) -> None:
     """No more places than copies can fill; of weights with fractions some places may stay empty."""
-    total = len(rows) if rows.units is None else int(rows.units.sum())
+    total = int(rows.row_units().sum())
     if rows.exponent == 0 and k > total:
         raise ParameterError(
             f"n_neighbors={brief(k)} but the rows have weight {total} in all: give at most that, "
-            "or "
-            "more rows."
+            "or more rows."
         )
 
 
-def candidates(rows: KeptRows, options: NeighborsOptions) -> tuple[list[int], list[str]]:
+def candidates(rows: KeptRows, options: NeighborsOptions) -> tuple[list[int], list[Weighting]]:
     """The numbers of neighbors and the weightings to be tried."""
     weightings = list(WEIGHTINGS) if options.weights == "auto" else [options.weights]
     if not isinstance(options.n_neighbors, str):
-        ks = sorted({int(k) for k in options.n_neighbors})
+        ks = sorted({int(k) for k in cast("Sequence[int]", options.n_neighbors)})
         refuse_few(rows, ks[-1])
         return ks, weightings
     if len(rows) < 2:

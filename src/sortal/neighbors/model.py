@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from threading import Lock
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Final,
+    Generic,
+    Literal,
+    NamedTuple,
+    TypeAlias,
+    TypeVar,
+    get_args,
+)
 
 import numpy as np
 
@@ -27,35 +38,74 @@ from sortal.modelfile.fields import (
     need,
 )
 from sortal.native.neighbors import Searcher
-from sortal.neighbors.metrics import METRICS, MetricFacts
 from sortal.records.tables import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from _typeshed import DataclassInstance
     from numpy.typing import NDArray
 
-    from sortal._typing import Codes, Counts, Float, Mask, Places
+    from sortal._typing import Codes, Counts, Float, Mask
     from sortal.data.columns import Values
     from sortal.data.schema import Schema
-    from sortal.data.sources import Batch
+    from sortal.data.sources import Batch, TableSource
     from sortal.decision.geometry import Geometry
     from sortal.native.neighbors import Kind
 
-    Int64 = Counts
+    Rows: TypeAlias = slice | NDArray[Any]
+
+T = TypeVar("T")
+R = TypeVar("R", bound="DataclassInstance")
 
 SCALES = ("range", "std", "none")
 
-WEIGHTINGS = ("uniform", "distance", "triangular", "epanechnikov", "gaussian", "rank")
+Weighting = Literal["uniform", "distance", "triangular", "epanechnikov", "gaussian", "rank"]
+WEIGHTINGS: Final[tuple[Weighting, ...]] = get_args(Weighting)
 
 
-class LazyOnce:
+# --- The metrics: what each measures, and what it needs ------------------------------------------
+# Their terms are in cpp/neighbors/distance_keys.hpp.
+
+
+class MetricFacts(NamedTuple):
+    """The tag in docs/math.md, the power of terms (None: the option p), and the scale of "auto".
+
+    A metric of scale "none" knows no unit of a column. One that `takes_words` asks of categories
+    whether they are equal; `by_value`, of numbers too. `by_covariance`: numbers are whitened first.
+    `is_mean`: the sum over the columns is divided by their number.
+    """
+
+    equation: str
+    power: float | None
+    scale: str = "std"
+    takes_words: bool = False
+    by_value: bool = False
+    by_covariance: bool = False
+    is_mean: bool = False
+
+
+METRICS: Final = {
+    "euclidean": MetricFacts("MSML euclidean", 2.0),
+    "manhattan": MetricFacts("MSML manhattan", 1.0),
+    "minkowski": MetricFacts("MSML minkowski", None),
+    "hamming": MetricFacts("MSML hamming", 1.0, "none", takes_words=True, by_value=True),
+    "gower": MetricFacts("S 73", 1.0, "range", takes_words=True, is_mean=True),
+    "mahalanobis": MetricFacts("S 74", 2.0, "none", by_covariance=True),
+}
+
+
+# --- The model -----------------------------------------------------------------------------------
+
+
+class LazyOnce(Generic[T]):
     """Something that is made when it is first asked for, by one thread; never copied or kept."""
 
     def __init__(self) -> None:
-        self._lock, self._made = Lock(), None
+        self._lock = Lock()
+        self._made: T | None = None
 
-    def get(self, make: Callable[[], Any]) -> Any:
+    def get(self, make: Callable[[], T]) -> T:
         """What `make` gives, made once."""
         if self._made is None:
             with self._lock:
@@ -63,7 +113,7 @@ class LazyOnce:
                     self._made = make()
         return self._made
 
-    def __reduce__(self) -> tuple[type[LazyOnce], tuple[()]]:
+    def __reduce__(self) -> tuple[type[LazyOnce[T]], tuple[()]]:
         return LazyOnce, ()
 
 
@@ -126,7 +176,7 @@ class NeighborsModel:
     k: int
     weighting: str
     curve: Table | None = None
-    search_once: LazyOnce = field(default_factory=LazyOnce, repr=False)
+    search_once: LazyOnce[Searcher] = field(default_factory=LazyOnce, repr=False)
 
     LAYOUT: ClassVar[Layout] = Layout(
         schema=FromSchema("schema"),
@@ -168,15 +218,13 @@ class NeighborsModel:
     @property
     def measured(self) -> tuple[int, ...]:
         """Which columns of the schema are in `numbers`."""
-        if self.facts.by_value:
-            return ()
-        return tuple(j for j, column in enumerate(self.schema.columns) if column.is_number)
+        return () if self.facts.by_value else self.schema.numbers
 
     @property
     def named(self) -> tuple[int, ...]:
         """Which columns of the schema are in `codes`."""
-        numbers = set(self.measured)
-        return tuple(j for j in range(len(self.schema.columns)) if j not in numbers)
+        everything = tuple(range(len(self.schema.columns)))
+        return everything if self.facts.by_value else self.schema.categories
 
     @property
     def used_numbers(self) -> Mask:
@@ -228,10 +276,10 @@ class NeighborsModel:
             return keys
         return np.sqrt(keys) if self.power == 2.0 else np.power(keys, 1.0 / self.power)
 
-    def searcher(self, make: Callable[[], Searcher]) -> Searcher:
-        """The search among the rows, made once."""
-        searcher: Searcher = self.search_once.get(make)
-        return searcher
+    @property
+    def searcher(self) -> Searcher:
+        """The search among the columns that count, made once."""
+        return self.search_once.get(lambda: _searcher(self))
 
     def check(self) -> None:
         """Refuse rows from a file that no fit could have kept."""
@@ -284,21 +332,23 @@ class Queries:
     def __len__(self) -> int:
         return len(self.numbers)
 
-    def take(self, rows: Any) -> Queries:
-        """Some of them."""
-        return Queries(self.numbers[rows], self.codes[rows])
-
 
 @dataclass(frozen=True, eq=False)
 class Near:
     """Distances and positions of the nearest rows of queries; inf and -1 where there are none."""
 
     distances: Float
-    positions: Int64
+    positions: Counts
 
-    def take(self, rows: Any) -> Near:
-        """Those of some queries."""
-        return Near(self.distances[rows], self.positions[rows])
+
+def taken(record: R, rows: Rows) -> R:
+    """Some of the rows of a record of arrays."""
+    return type(record)(**{one.name: getattr(record, one.name)[rows] for one in fields(record)})
+
+
+def by_rows(source: TableSource, *, by_value: bool) -> TableSource:
+    """Numbers are read as one matrix, or as values where they are equal or not."""
+    return replace(source, numbers_as="values" if by_value else "matrix")
 
 
 def encode(model: NeighborsModel, batch: Batch) -> Queries:
@@ -309,24 +359,20 @@ def encode(model: NeighborsModel, batch: Batch) -> Queries:
     return Queries(np.ascontiguousarray(numbers, dtype=np.float64), np.ascontiguousarray(codes.T))
 
 
-def kept_queries(model: NeighborsModel, rows: Any) -> Queries:
+def kept_queries(model: NeighborsModel, rows: Rows) -> Queries:
     """Some of the model's own rows."""
     numbers = np.ascontiguousarray(model.numbers[rows], dtype=np.float64)
     return Queries(numbers, np.ascontiguousarray(model.codes[rows]))
 
 
-def count_cells(model: NeighborsModel, queries: Queries) -> tuple[Int64, Int64]:
+def count_cells(model: NeighborsModel, queries: Queries) -> tuple[Counts, Counts]:
     """Missing and unknown values in the columns that count, by column of the schema."""
     missing, unknown = np.zeros((2, len(model.schema.columns)), dtype=np.int64)
-    measured = np.array(model.measured, dtype=np.intp)[model.used_numbers]
-    named = np.array(model.named, dtype=np.intp)[model.used_codes]
-    numbers = _used(queries.numbers, model.used_numbers)
-    codes = _used(queries.codes, model.used_codes)
-    if numbers.size and np.isnan(numbers.min()):
-        missing[measured] = np.isnan(numbers).sum(axis=0)
-    if codes.size and codes.min() < 0:
-        missing[named] = (codes == MISSING).sum(axis=0)
-        unknown[named] = (codes == UNKNOWN).sum(axis=0)
+    if np.isnan(queries.numbers.min(initial=0.0)):
+        missing[list(model.measured)] = np.isnan(queries.numbers).sum(axis=0) * model.used_numbers
+    if queries.codes.min(initial=0) < 0:
+        for counts, code in ((missing, MISSING), (unknown, UNKNOWN)):
+            counts[list(model.named)] = (queries.codes == code).sum(axis=0) * model.used_codes
     return missing, unknown
 
 
@@ -334,21 +380,19 @@ def search(
     model: NeighborsModel,
     queries: Queries,
     depth: int,
-    exclude: Int64 | None = None,
+    exclude: Counts | None = None,
     n_threads: int = 1,
 ) -> Near:
     """The rows of least (key, id), as many as `depth`, without the one excluded."""
     if model.ellipse is None:
-        searcher = model.searcher(lambda: plain_searcher(model))
         given = _used(queries.numbers, model.used_numbers), _used(queries.codes, model.used_codes)
-        keys, found = searcher.search(*given, depth, exclude, n_threads)
+        keys, found = model.searcher.search(*given, depth, exclude, n_threads)
     else:
         keys, found = _search_ellipse(model, queries.numbers, depth, exclude, n_threads)
     return Near(model.distances(keys), found)
 
 
-def plain_searcher(model: NeighborsModel) -> Searcher:
-    """A search among the columns that count."""
+def _searcher(model: NeighborsModel) -> Searcher:
     if model.ellipse is not None:
         return _ellipse_searcher(model, model.ellipse.root, slice(None))
     numbers, codes = _used(model.numbers, model.used_numbers), _used(model.codes, model.used_codes)
@@ -364,16 +408,17 @@ def _used(cells: NDArray[Any], used: Mask) -> NDArray[Any]:
 
 
 def _search_ellipse(
-    model: NeighborsModel, x: Float, depth: int, exclude: Int64 | None, n_threads: int
-) -> tuple[Float, Int64]:
+    model: NeighborsModel, x: Float, depth: int, exclude: Counts | None, n_threads: int
+) -> tuple[Float, Counts]:
     """By whitened coordinates; queries with missing values by those of the columns they have."""
     keys = np.full((len(x), depth), np.inf)
     found = np.full((len(x), depth), -1, dtype=np.int64)
     known = ~np.isnan(x)
-    whole = known.all()
-    patterns, which = (known[:1], np.zeros(len(x), int)) if whole else _patterns(known)
+    patterns, which = known[:1], np.zeros(len(x), dtype=np.intp)
+    if not known.all():
+        patterns, which = np.unique(known, axis=0, return_inverse=True)
     for p, pattern in enumerate(patterns):
-        rows = slice(None) if whole else np.flatnonzero(which == p)
+        rows = np.flatnonzero(which.ravel() == p)
         if not pattern.any():
             continue
         asked = x[rows][:, pattern]
@@ -386,24 +431,19 @@ def _search_ellipse(
     return keys, found
 
 
-def _patterns(known: Mask) -> tuple[Mask, Places]:
-    patterns, which = np.unique(known, axis=0, return_inverse=True)
-    return patterns, which.ravel()
-
-
 def _of_pattern(model: NeighborsModel, known: Mask, n_queries: int) -> tuple[Float, Searcher]:
     """The root of the inverse of S over some columns, and the search by it."""
     ellipse = model.ellipse
     assert ellipse is not None  # noqa: S101  (asked of such models only)
     root = ellipse.inverse_root(known, model.n_rows)
     if known.all():
-        return root, model.searcher(lambda: plain_searcher(model))
+        return root, model.searcher
     kind: Kind | None = "scan" if n_queries <= _FEW_QUERIES else None
     return root, _ellipse_searcher(model, root, known, kind)
 
 
 def _ellipse_searcher(
-    model: NeighborsModel, root: Float, columns: Any, kind: Kind | None = None
+    model: NeighborsModel, root: Float, columns: Rows, kind: Kind | None = None
 ) -> Searcher:
     ellipse, n = model.ellipse, model.n_rows
     assert ellipse is not None  # noqa: S101  (asked of such models only)

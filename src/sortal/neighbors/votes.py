@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,20 +11,22 @@ from scipy.special import ndtri
 
 from sortal.data.columns import MISSING, UNKNOWN, given_values
 from sortal.data.sources import BLOCK_CELLS
-from sortal.decision.posterior import decide, shares_of_votes
-from sortal.neighbors.model import Near, Queries, count_cells, encode, search
+from sortal.decision.posterior import shares_of_votes
+from sortal.decision.scores import ScoredTerms
+from sortal.engines import gather, total
+from sortal.neighbors.learn import class_factors, class_weights, row_weights
+from sortal.neighbors.model import Near, Queries, by_rows, count_cells, encode, search, taken
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
-    from sortal._typing import Codes, Counts, Float, Mask, Places
-    from sortal.data.columns import Value
-    from sortal.data.sources import Batch
+    from sortal._typing import Codes, Counts, Float, Mask
+    from sortal.data.sources import Batch, TableSource
+    from sortal.decision.scores import Question
+    from sortal.neighbors.learn import NeighborsFit
     from sortal.neighbors.model import NeighborsModel
-
-    Int64 = Counts
 
 
 # --- Votes: places that neighbors fill, what a vote counts by its distance, and shares by class --
@@ -168,7 +171,7 @@ def near_filled(
     k: int,
     *,
     beyond: bool,
-    exclude: Int64 | None = None,
+    exclude: Counts | None = None,
     n_threads: int = 1,
 ) -> Iterator[tuple[Any, Near]]:
     """Queries, and neighbors of each that fill k places; `beyond`: and one more, if there is.
@@ -186,19 +189,19 @@ def near_filled(
         if len(rows) > most:
             waiting += [(rows[at : at + most], depth) for at in range(0, len(rows), most)]
             continue
-        asked = queries if len(rows) == len(queries) else queries.take(rows)
+        asked = queries if len(rows) == len(queries) else taken(queries, rows)
         near = search(model, asked, depth, None if exclude is None else exclude[rows], n_threads)
         if voters.weights is None or depth >= n:
             yield rows, near
             continue
         filled = is_filled(near, voters, k, beyond=beyond)
-        yield rows[filled], near.take(filled)
+        yield rows[filled], taken(near, filled)
         if not filled.all():
             waiting.append((rows[~filled], min(2 * depth, n)))
 
 
 def count_votes(
-    model: NeighborsModel, queries: Queries, exclude: Int64 | None = None, n_threads: int = 1
+    model: NeighborsModel, queries: Queries, exclude: Counts | None = None, n_threads: int = 1
 ) -> Float:
     """Votes by class of each query, the factors of classes left aside."""
     voters, made = Voters.of(model), np.zeros((len(queries), len(model.classes)))
@@ -211,67 +214,45 @@ def count_votes(
     return made
 
 
-@dataclass(frozen=True, eq=False)
-class VotedRows:
-    """What was asked of a block's rows; missing and unknown values, by column."""
-
-    answer: Any
-    missing: Int64
-    unknown: Int64
+# --- Passes over blocks --------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class ShareBlock:
-    """Block → Answered: P(c|x) of each row, or what `ask` makes of it.
-
-    `skip`: unknown values are left out like missing values.
-    """
-
-    model: NeighborsModel
-    skip: bool
-    n_threads: int
-    ask: Callable[[Float], NDArray[Any]] | None = None
-
-    def __call__(self, batch: Batch) -> VotedRows:
-        """Answer one block."""
-        queries, missing, unknown = read_queries(self.model, batch, skip=self.skip)
-        said = count_votes(self.model, queries, n_threads=self.n_threads)
-        shares = shares_of_votes(by_class(said, self.model.class_factors), self.model.prior)
-        return VotedRows(shares if self.ask is None else self.ask(shares), missing, unknown)
+def bounded(source: TableSource, model: NeighborsModel, k: int) -> TableSource:
+    """Blocks so small that they and k neighbors of each row are in memory together."""
+    most = rows_at_a_time(len(model.schema.columns), k)
+    return replace(source, block_rows=min(most, source.rows_per_block))
 
 
-@dataclass(frozen=True, eq=False)
-class DecideShares:
-    """P(c|x) → the class to say, so that no block's shares are kept."""
-
-    costs: Float | None = None
-
-    def __call__(self, shares: Float) -> Places:
-        """Decide on one block."""
-        return decide(shares, self.costs)
+def bounded_rows(source: TableSource, fitted: NeighborsFit) -> TableSource:
+    """Rows as predict and explanations read them."""
+    model = fitted.model
+    return bounded(by_rows(source, by_value=model.facts.by_value), model, model.k + 1)
 
 
-@dataclass(frozen=True, eq=False)
-class NearBlock:
-    """Block → Answered: the k nearest rows, as a Near."""
+def answer(fitted: NeighborsFit, question: Question) -> Callable[[Batch], ScoredTerms]:
+    """A pass: what is asked of a block's rows, by the shares of their neighbors' votes."""
+    model = fitted.model
+    factors, prior = model.class_factors, model.prior
+    if question.prior is not None:
+        options, prior = replace(fitted.options, priors=question.prior), question.prior
+        counts = class_weights(model.labels, row_weights(model), len(model.classes))
+        factors = class_factors(counts, options, model.classes)
 
-    model: NeighborsModel
-    skip: bool
-    n_threads: int
-    k: int
+    def vote(batch: Batch) -> ScoredTerms:
+        queries, missing, unknown = read_queries(model, batch, skip=question.unknown == "skip")
+        said = by_class(count_votes(model, queries, n_threads=question.n_threads), factors)
+        return ScoredTerms(question.of_shares(shares_of_votes(said, prior)), missing, unknown)
 
-    def __call__(self, batch: Batch) -> VotedRows:
-        """Answer one block."""
-        queries, missing, unknown = read_queries(self.model, batch, skip=self.skip)
-        return VotedRows(
-            search(self.model, queries, self.k, n_threads=self.n_threads), missing, unknown
-        )
+    return vote
 
 
 def read_queries(
     model: NeighborsModel, batch: Batch, *, skip: bool
-) -> tuple[Queries, Int64, Int64]:
-    """A block as queries, with the missing and unknown values that it has."""
+) -> tuple[Queries, Counts, Counts]:
+    """A block as queries, with the missing and unknown values that it has.
+
+    `skip`: unknown values are left out like missing values.
+    """
     queries = encode(model, batch)
     missing, unknown = count_cells(model, queries)
     if skip and unknown.any():
@@ -280,12 +261,25 @@ def read_queries(
     return queries, missing, unknown
 
 
-def gather_near(parts: Sequence[Near]) -> Near:
-    """Parts as one."""
-    return Near(
-        np.concatenate([part.distances for part in parts]),
-        np.concatenate([part.positions for part in parts]),
-    )
+@dataclass(frozen=True, eq=False)
+class NearRows:
+    """The nearest rows of a block's rows."""
+
+    near: Near
+    missing: Counts = total()
+    unknown: Counts = total()
+
+
+def find_near(
+    model: NeighborsModel, k: int, n_threads: int, *, skip: bool
+) -> Callable[[Batch], NearRows]:
+    """A pass: the k nearest rows."""
+
+    def find(batch: Batch) -> NearRows:
+        queries, missing, unknown = read_queries(model, batch, skip=skip)
+        return NearRows(search(model, queries, k, n_threads=n_threads), missing, unknown)
+
+    return find
 
 
 # --- Rows whose neighbors were found and asked, one by one: what explanations and workings show --
@@ -295,108 +289,66 @@ def gather_near(parts: Sequence[Near]) -> Near:
 class Found:
     """Neighbors that fill places, nearest first: where they are, how far, and what they count."""
 
-    positions: Int64
+    positions: Counts
     distances: Float
     part: Float
     kernel: Float
 
-    def take(self, rows: slice | Places) -> Found:
-        """Some of them."""
-        return Found(self.positions[rows], self.distances[rows], self.part[rows], self.kernel[rows])
-
 
 @dataclass(frozen=True, eq=False)
 class FoundNeighbors:
-    """Queries, values of categories as they were given (by column), and votes by class.
+    """Queries, values of categories as they were given, and votes by class.
 
-    The neighbors of query i are those from start[i] to start[i + 1] of `neighbors`.
+    `neighbors` are those of all queries, one query's after the other's, `counts` how many each has.
     """
 
     queries: Queries
-    words: tuple[list[Value | None], ...]
+    words: NDArray[Any]
     votes: Float
     neighbors: Found
-    start: Int64
+    counts: Counts
+    missing: Counts = total()
+    unknown: Counts = total()
 
     def __len__(self) -> int:
         return len(self.votes)
 
+    @cached_property
+    def ends(self) -> Counts:
+        """Where the neighbors of each query end."""
+        return np.cumsum(self.counts)
+
     def found(self, i: int) -> Found:
         """The neighbors of a query."""
-        return self.neighbors.take(slice(int(self.start[i]), int(self.start[i + 1])))
-
-
-@dataclass(frozen=True, eq=False)
-class FindNeighborsBlock:
-    """Block → Answered: its rows with their neighbors, as Polled."""
-
-    model: NeighborsModel
-    skip: bool
-    n_threads: int
-
-    def __call__(self, batch: Batch) -> VotedRows:
-        """Ask one block's neighbors."""
-        queries, missing, unknown = read_queries(self.model, batch, skip=self.skip)
-        words = tuple(given_values(column) for column in batch.columns)
-        return VotedRows(
-            find_neighbors(self.model, queries, words, self.n_threads), missing, unknown
-        )
+        end = int(self.ends[i])
+        return taken(self.neighbors, slice(end - int(self.counts[i]), end))
 
 
 def find_neighbors(
-    model: NeighborsModel,
-    queries: Queries,
-    words: tuple[list[Value | None], ...],
-    n_threads: int = 1,
-) -> FoundNeighbors:
-    """The neighbors of queries, counted as predict counts them."""
-    voters, made = Voters.of(model), np.zeros((len(queries), len(model.classes)))
-    owners, parts = [np.empty(0, dtype=np.intp)], [_nobody()]
-    beyond = model.weighting in WITH_HEIGHT
-    groups = near_filled(model, queries, model.k, beyond=beyond, n_threads=n_threads)
-    for rows, near in groups:
-        made[rows] = votes(near, voters, model.k, model.weighting)
-        places = fill_places(near, voters, model.k)
-        count = kernel(model.weighting, near.distances, places, model.k)
-        i, j = np.nonzero(places.part > 0)
-        owners.append(np.asarray(rows)[i])
-        at = near.positions[i, j], near.distances[i, j], places.part[i, j], count[i, j]
-        parts.append(Found(*at))
-    owner, found = np.concatenate(owners), _gather_found(parts)
-    order = np.argsort(owner, kind="stable")  # each query's neighbors stay in their order
-    start = np.searchsorted(owner[order], np.arange(len(queries) + 1))
-    return FoundNeighbors(queries, words, made * model.class_factors, found.take(order), start)
+    model: NeighborsModel, n_threads: int, *, skip: bool
+) -> Callable[[Batch], FoundNeighbors]:
+    """A pass: rows with their neighbors, counted as predict counts them."""
+    voters, beyond = Voters.of(model), model.weighting in WITH_HEIGHT
 
+    def find(batch: Batch) -> FoundNeighbors:
+        queries, missing, unknown = read_queries(model, batch, skip=skip)
+        given = [given_values(column) for column in batch.columns]
+        words = np.array(given, dtype=object).reshape(len(given), len(queries)).T
+        made = np.zeros((len(queries), len(model.classes)))
+        owners, parts = [], []
+        groups = near_filled(model, queries, model.k, beyond=beyond, n_threads=n_threads)
+        for rows, near in groups:
+            made[rows] = votes(near, voters, model.k, model.weighting)
+            places = fill_places(near, voters, model.k)
+            count = kernel(model.weighting, near.distances, places, model.k)
+            i, j = np.nonzero(places.part > 0)
+            owners.append(np.asarray(rows)[i])
+            at = near.positions[i, j], near.distances[i, j], places.part[i, j], count[i, j]
+            parts.append(Found(*at))
+        owner = np.concatenate(owners)
+        found = taken(gather(parts), np.argsort(owner, kind="stable"))  # each query's in order
+        counts = np.bincount(owner, minlength=len(queries))
+        said = made * model.class_factors
+        return FoundNeighbors(queries, words, said, found, counts, missing, unknown)
 
-def gather_neighbors(parts: Sequence[FoundNeighbors]) -> FoundNeighbors:
-    """Blocks as one."""
-    before = np.cumsum([0, *(len(part.neighbors.positions) for part in parts)])
-    starts = [part.start[:-1] + n for part, n in zip(parts, before, strict=False)]
-    return FoundNeighbors(
-        Queries(
-            np.concatenate([part.queries.numbers for part in parts]),
-            np.concatenate([part.queries.codes for part in parts]),
-        ),
-        tuple([word for words in column for word in words] for column in _by_column(parts)),
-        np.concatenate([part.votes for part in parts]),
-        _gather_found([part.neighbors for part in parts]),
-        np.concatenate([*starts, before[-1:]]),
-    )
-
-
-def _by_column(parts: Sequence[FoundNeighbors]) -> list[list[list[Value | None]]]:
-    return [[part.words[place] for part in parts] for place in range(len(parts[0].words))]
-
-
-def _nobody() -> Found:
-    none = np.empty(0)
-    return Found(np.empty(0, dtype=np.int64), none, none, none)
-
-
-def _gather_found(parts: Sequence[Found]) -> Found:
-    return Found(
-        np.concatenate([part.positions for part in parts]),
-        np.concatenate([part.distances for part in parts]),
-        np.concatenate([part.part for part in parts]),
-        np.concatenate([part.kernel for part in parts]),
-    )
+    return find

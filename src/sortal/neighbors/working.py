@@ -11,7 +11,7 @@ import numpy as np
 from sortal.decision.posterior import shares_of_votes
 from sortal.errors import counted
 from sortal.neighbors.explain import column_amounts, counted_columns
-from sortal.neighbors.learn import class_weights, kept_rows
+from sortal.neighbors.learn import class_weights, row_weights
 from sortal.neighbors.model import search
 from sortal.records.tables import Table, Working, matrix_table, unique
 
@@ -54,7 +54,8 @@ def describe(model: NeighborsModel) -> str:
 
 def _scale(model: NeighborsModel, backend: str) -> Table:
     """What differences are divided by; a category is equal or not."""
-    measured = {} if model.ellipse is not None else _widths(model)
+    pairs = zip(model.widths.tolist(), model.factors.tolist(), strict=True)
+    measured = {} if model.ellipse is not None else dict(zip(model.measured, pairs, strict=True))
     counted = {column.j for column in counted_columns(model)}
     rows: list[tuple[Cell, ...]] = []
     for j, column in enumerate(model.schema.columns):
@@ -68,18 +69,8 @@ def _scale(model: NeighborsModel, backend: str) -> Table:
     elif not model.used_numbers.any():
         title = "Columns: values are equal or not"
     heads = ("column", "kind", "divided by", "factor", "note")
-    return Table("scale", title, heads, tuple(rows), _scale_tag(model), backend)
-
-
-def _widths(model: NeighborsModel) -> dict[int, tuple[float, float]]:
-    """Scale and factor of each number column."""
-    pairs = zip(model.widths.tolist(), model.factors.tolist(), strict=True)
-    return dict(zip(model.measured, pairs, strict=True))
-
-
-def _scale_tag(model: NeighborsModel) -> str:
-    scaled = model.scale != "none" and model.used_numbers.any()
-    return "S 71" if scaled else ""
+    tag = "S 71" if model.scale != "none" and model.used_numbers.any() else ""
+    return Table("scale", title, heads, tuple(rows), tag, backend)
 
 
 def _ellipse(model: NeighborsModel, backend: str) -> list[Table]:
@@ -99,7 +90,7 @@ def _ellipse(model: NeighborsModel, backend: str) -> list[Table]:
 
 def _classes(model: NeighborsModel, backend: str) -> Table:
     n = np.bincount(model.labels, minlength=len(model.classes)).tolist()
-    weight = class_weights(kept_rows(model), model.classes).tolist()
+    weight = class_weights(model.labels, row_weights(model), len(n)).tolist()
     factors = model.class_factors.tolist()
     rows = zip(model.classes, n, map(_number, weight), factors, strict=True)
     heads = ("class", "rows", "weight", "factor")

@@ -34,8 +34,8 @@ class KeptRows:
 
     `numbers` has the number columns (NaN is a missing value), `codes` the others, as ranks in
     `values` (-1 is a missing value). `y` are ranks in `labels`. `units` are whole-number weights of
-    2**-exponent each, None where every row weighs one. Ids below `next_id` have been given, and are
-    not given again.
+    2**-exponent each, None where every row weighs one (and the exponent is 0). Ids below `next_id`
+    have been given, and are not given again.
     """
 
     numbers: Matrix
@@ -53,9 +53,7 @@ class KeptRows:
 
     def row_units(self) -> Int64:
         """The weights, written out."""
-        if self.units is not None:
-            return self.units
-        return rescale(np.ones(len(self), dtype=np.int64), 0, self.exponent)
+        return np.ones(len(self), dtype=np.int64) if self.units is None else self.units
 
     def merge(self, other: Self) -> KeptRows:
         """The rows of both."""
