@@ -12,7 +12,7 @@ from functools import singledispatch
 from pathlib import Path
 from typing import Any
 
-from sortal.base.save import FitCall, file_name, kept_layout
+from sortal.base.save import FitCall, kept_of
 from sortal.modelfile import fields
 from sortal.modelfile.archive import FORMAT, VERSION
 from sortal.modelfile.arrays import Array, OneOf, OptionsField, RecordField, SummaryField
@@ -35,8 +35,7 @@ def schema() -> dict[str, Any]:
     defs = dict(COMMON)
     cases = []
     for name in ESTIMATORS:
-        whole = kept_layout(estimator_named(name))
-        kept = {file_name(attribute): kind for attribute, kind in whole.items()}
+        kept = dict(kept_of(estimator_named(name)))
         model = kept.pop("model")
         then = {"state": _object(Layout(**kept), defs), "model": _schema_of(model, defs)}
         condition = {"properties": {"estimator": {"const": name}}}

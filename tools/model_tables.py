@@ -15,8 +15,6 @@ from functools import singledispatch
 from pathlib import Path
 from typing import Any
 
-from sortal.base.ladder import TableClassifier
-from sortal.base.save import file_name, kept_layout
 from sortal.modelfile import fields
 from sortal.modelfile.arrays import Array, OneOf, OptionsField, RecordField, SummaryField
 from sortal.modelfile.fields import LabelType, SchemaField, ValuesField
@@ -37,9 +35,9 @@ class Tables:
 
     def of(self, name: str) -> str:
         """What an estimator keeps beyond all others; what all keep, for their base class."""
-        common = TableClassifier._kept
-        kept = common if name == "TableClassifier" else kept_layout(estimator_named(name))
-        own = {file_name(a): kept[a] for a in kept if kept is common or a not in common}
+        of_all = name == "TableClassifier"
+        kept = STATE if of_all else kept_of(estimator_named(name))
+        own = {field: kept[field] for field in kept if of_all or field not in STATE}
         parts = [self._table(own)]
         while self.open:
             record = self.open.pop(next(iter(self.open)))

@@ -55,7 +55,6 @@ from sortal.base.learner import (
     refuse_no_rows,
     without_value,
 )
-from sortal.base.learner import counted_cells as counted_cells  # for who still looks here
 from sortal.base.options import with_parameters
 from sortal.base.save import save
 from sortal.data.columns import union

@@ -11,7 +11,7 @@ from sortal.decision.posterior import decide, leading, log_of, log_posterior, po
 from sortal.engines import total
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
@@ -89,19 +89,6 @@ def ask_densities(function: RowValues, prior: Float, question: Question) -> RowP
     return ask(function, answer)
 
 
-@dataclass(frozen=True, eq=False)
-class ScoreTermsBlock:
-    """Block → Answered: functions of the rows, and what `ask` makes of them."""
-
-    function: RowFunctions
-    ask: Callable[[Float], NDArray[Any]]
-
-    def __call__(self, batch: Batch) -> ScoredTerms:
-        """Ask one block."""
-        mapped = self.function(batch)
-        return ScoredTerms(self.ask(mapped.values), mapped.missing, mapped.unknown)
-
-
 def identity(values: Float) -> Float:
     """The functions themselves."""
     return values
@@ -110,40 +97,6 @@ def identity(values: Float) -> Float:
 def margin(values: Float) -> Float:
     """The functions; of two, the second less the first."""
     return values[:, 1] - values[:, 0] if values.shape[1] == 2 else values
-
-
-@dataclass(frozen=True, eq=False)
-class FromPriors:
-    """ln f_k(x) up to a common term, and priors → what is said. (Bar *)
-
-    `what` is "functions", "label", "proba" or "log_proba".
-    """
-
-    prior: Float
-    what: str
-    costs: Float | None = None
-
-    def __call__(self, log_density: Float) -> NDArray[Any]:
-        """Answer for one block."""
-        log_joint = log_density
-        log_joint += log_of(self.prior)
-        if self.what == "functions":
-            return log_joint
-        if self.what == "label" and self.costs is None:
-            return leading(log_joint)
-        if self.what == "log_proba":
-            return log_posterior(log_joint, self.prior)
-        shares = posterior(log_joint, self.prior)
-        return decide(shares, self.costs) if self.what == "label" else shares
-
-
-def gather_answered(blocks: Sequence[ScoredTerms]) -> ScoredTerms:
-    """Blocks as one."""
-    return ScoredTerms(
-        np.concatenate([block.answer for block in blocks]),
-        np.sum([block.missing for block in blocks], axis=0),
-        np.sum([block.unknown for block in blocks], axis=0),
-    )
 
 
 class RowFunctions(Protocol):
