@@ -15,6 +15,7 @@ from functools import singledispatch
 from pathlib import Path
 from typing import Any
 
+from sortal.base.save import STATE, kept_of
 from sortal.modelfile import fields
 from sortal.modelfile.arrays import Array, OneOf, OptionsField, RecordField, SummaryField
 from sortal.modelfile.fields import LabelType, SchemaField, ValuesField

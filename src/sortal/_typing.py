@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,7 +22,7 @@ Counts: TypeAlias = NDArray[np.int64]
 Label: TypeAlias = Hashable
 TableLike: TypeAlias = "IntoDataFrame | ArrayLike"
 LabelsLike: TypeAlias = "IntoSeries | ArrayLike | str"
-PriorsLike: TypeAlias = ArrayLike | Mapping[Label, float] | None
+PriorsLike: TypeAlias = ArrayLike | Mapping[Any, float] | None
 CostsLike: TypeAlias = ArrayLike | None
-ClassWeight: TypeAlias = Mapping[Label, float] | str | None
+ClassWeight: TypeAlias = Mapping[Any, float] | str | None
 CategoricalFeatures: TypeAlias = str | Sequence[str] | Sequence[int] | Sequence[bool] | None

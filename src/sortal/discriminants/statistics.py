@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
-from sortal.base.classifier import counted_cells
+from sortal.base.learner import counted_cells
 from sortal.base.options import one_of
 from sortal.data.columns import as_value, sort_values, union
 from sortal.data.schema import ColumnSchema, Design, Schema
