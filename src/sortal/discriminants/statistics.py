@@ -74,6 +74,13 @@ FILLED = (
     'its mean given what is known of the row, by the scatter of all rows, except with "error".'
 )
 
+
+def to_choose(options: object, shares: tuple[str, ...]) -> list[str]:
+    """Which of these options, shares from 0 to 1, are to be chosen by leave-one-out."""
+    given = {name: getattr(options, name) for name in shares}
+    return [name for name, value in given.items() if isinstance(value, str) and value == "loo"]
+
+
 # How a category enters.
 INDICATORS = "A category enters as one indicator for each of its values"
 

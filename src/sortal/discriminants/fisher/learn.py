@@ -13,7 +13,7 @@ from sortal.decision.geometry import EPS, Geometry, survey
 from sortal.decision.options import n_directions
 from sortal.discriminants.gaussian import linear_functions
 from sortal.discriminants.linear.learn import nearest
-from sortal.discriminants.linear_functions import LinearMap, project_training
+from sortal.discriminants.linear_functions import ConditionalMean, LinearMap, project_training
 from sortal.discriminants.statistics import (
     FILLED,
     INDICATORS,
@@ -387,7 +387,9 @@ def build_fisher(stats: ClassStatistics, options: FisherOptions) -> FisherModel:
 def move_threshold(model: FisherModel, threshold: float) -> FisherModel:
     """The same model with another separating point on w."""
     moved = _around(model.directions[:, :1], threshold)
-    missing = replace(model.scores.missing, offsets=moved[1])  # type: ignore[type-var]
+    rule = model.scores.missing
+    assert isinstance(rule, ConditionalMean)  # noqa: S101  (as it was learned)
+    missing = replace(rule, offsets=moved[1])
     scores = replace(model.scores, weights=moved[0], offsets=moved[1], missing=missing)
     return replace(model, threshold=threshold, scores=scores)
 
