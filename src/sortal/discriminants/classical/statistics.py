@@ -15,6 +15,8 @@ from scipy.linalg import qr
 from scipy.special import chdtrc, fdtrc
 
 from sortal.decision.geometry import survey
+from sortal.discriminants.linear.learn import pooled_divisor
+from sortal.discriminants.quadratic.learn import class_divisors
 from sortal.discriminants.statistics import eigenvectors, oriented
 from sortal.errors import agreed, counted
 from sortal.records.tables import matrix_table, table_of
@@ -99,11 +101,6 @@ class Parameters:
     in_boundaries: int
 
 
-def geometry_of(stats: ClassStatistics) -> Geometry:
-    """Which directions vary within classes, only between them, or not at all."""
-    return survey(stats.within, stats.between, stats.magnitude, settled=True)
-
-
 def freedom(stats: ClassStatistics) -> Float:
     """n_k - 1 of the classes that have rows; of exact moments, which have no sizes, their shares.
 
@@ -122,9 +119,9 @@ def canonical_statistics(stats: ClassStatistics) -> CanonicalStatistics:
     Σ is the pooled covariance W / (n - g): coefficients a_j √Σ_jj, correlations (Σa)_j / √Σ_jj
     between term and function within classes, centroids aᵀ(μ_k - μ).
     """
-    geometry = geometry_of(stats)
+    geometry = stats.geometry
     directions, found = eigenvectors(geometry, stats.between)
-    here, divisor = stats.present, _divisor(stats)
+    here, divisor = stats.present, pooled_divisor(stats, "unbiased")
     rank, n_apart = geometry.sphere.shape[1] + geometry.apart.shape[1], geometry.apart.shape[1]
     eigenvalues = np.zeros(min(rank, int(here.sum()) - 1))
     eigenvalues[: len(found)] = found[: len(eigenvalues)]
@@ -148,13 +145,6 @@ def canonical_statistics(stats: ClassStatistics) -> CanonicalStatistics:
         structure=structure,
         centroids=_times((stats.gap - stats.mean)[here], raw),
     )
-
-
-def _divisor(stats: ClassStatistics) -> float:
-    """n - g in the unit of the weights: of fractional weights, sizes count rows."""
-    n, g = stats.rows.sum(), stats.present.sum()
-    whole = stats.exact or n <= g
-    return stats.total_weight if whole else float(stats.total_weight * (n - g) / n)
 
 
 def _times(left: Float, right: Float) -> Float:
@@ -253,7 +243,7 @@ def box_m(stats: ClassStatistics) -> BoxM:
     here, nu = stats.present, freedom(stats)
     classes = tuple(c for c, there in zip(stats.classes, here, strict=True) if there)
     share = nu / nu.sum() if nu.sum() > 0 else nu
-    own = _own_covariances(stats)
+    own = stats.own_scatter[here] / class_divisors(stats, "unbiased")[here, None, None]
     pooled = np.einsum("k,kij->ij", share, own)
     magnitude = np.abs(stats.means[here]).max(axis=0)
     nothing = np.zeros((1, len(magnitude)))
@@ -274,14 +264,6 @@ def box_m(stats: ClassStatistics) -> BoxM:
         return BoxM(classes, ranks, rank, logs, level, None, Tested(why=why), Tested(why=why))
     M = -float(nu @ np.array(relative, dtype=np.float64))
     return BoxM(classes, ranks, rank, logs, level, M, *_box_tests(M, nu, rank))
-
-
-def _own_covariances(stats: ClassStatistics) -> Float:
-    """S_k / D_k, with D_k = w_k (n_k - 1) / n_k in the unit of the weights."""
-    here = stats.present
-    weight, rows = stats.weight[here], stats.rows[here]
-    divisor = weight if stats.exact else weight * np.where(rows > 1, (rows - 1) / rows, 1.0)
-    return np.asarray(stats.own_scatter[here] / divisor[:, None, None])
 
 
 def _log_determinant(geometry: Geometry) -> float:
@@ -385,7 +367,7 @@ def linear_statistics_tables(stats: ClassStatistics) -> list[Table]:
 
 def quadratic_statistics_tables(stats: ClassStatistics) -> list[Table]:
     """What compares the covariances of the classes, and numbers of parameters."""
-    geometry = geometry_of(stats)
+    geometry = stats.geometry
     return _covariance_tables(stats, geometry.sphere.shape[1] + geometry.apart.shape[1])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from scipy.special import ndtr
@@ -39,7 +39,7 @@ from sortal.modelfile.fields import (
     check_squares,
     need,
 )
-from sortal.records.tables import Table
+from sortal.records.tables import table_of
 
 if TYPE_CHECKING:
     from sortal._typing import CategoricalFeatures, Float, Mask
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from sortal.data.columns import Values
     from sortal.data.schema import Schema
     from sortal.discriminants.statistics import ClassStatistics, MissingPolicy, UnknownPolicy
-    from sortal.records.tables import Cell
+    from sortal.records.tables import Table
     from sortal.summaries.counts import DiscriminantSummary
 
 
@@ -229,7 +229,7 @@ class DirectionEvaluation:
     variances: tuple[float, ...]
     overlap: tuple[tuple[float, ...], ...]
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Plain lists and strings, ready for JSON; an infinite J as the word inf."""
         return {
             "direction": list(self.direction),
@@ -244,11 +244,9 @@ class DirectionEvaluation:
     def to_table(self, backend: str = "pandas") -> Table:
         """A row a class."""
         heads = ("class", "mean", "scatter", "variance", *(f"overlap {c}" for c in self.classes))
-        rows: list[tuple[Cell, ...]] = [
-            (str(label), self.means[k], self.scatters[k], self.variances[k], *self.overlap[k])
-            for k, label in enumerate(self.classes)
-        ]
-        return Table("judged", f"J = {self.J:.6g}", heads, tuple(rows), "ZM 20.1", backend)
+        found = zip(map(str, self.classes), self.means, self.scatters, self.variances, strict=True)
+        rows = ((*own, *overlap) for own, overlap in zip(found, self.overlap, strict=True))
+        return table_of("judged", f"J = {self.J:.6g}", heads, rows, "ZM 20.1", backend)
 
     def __str__(self) -> str:
         return str(self.to_table())
