@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sortal.discriminants.fisher.learn import FisherModel
     from sortal.discriminants.indicator import IndicatorModel
     from sortal.discriminants.linear.learn import LinearModel
-    from sortal.discriminants.linear_functions import LinearMap, MissingRule, Nearest
+    from sortal.discriminants.linear_functions import ConditionalMean, LinearMap, Nearest
     from sortal.discriminants.quadratic.learn import QuadraticModel
 
 
@@ -100,7 +100,7 @@ def _nearest(found: Nearest) -> dict[str, Any]:
     }
 
 
-def _missing(rule: MissingRule) -> dict[str, Any]:
+def _missing(rule: GaussianClasses | ConditionalMean) -> dict[str, Any]:
     """What the rule for missing values needs beyond the functions themselves."""
     if isinstance(rule, GaussianClasses):
         return {
@@ -112,12 +112,11 @@ def _missing(rule: MissingRule) -> dict[str, Any]:
             "divisor": rule.divisor,
             "magnitude": pack(rule.magnitude),
         }
-    conditional: Any = rule
     return {
         "rule": "conditional",
-        "total": pack_lower(conditional.total, mirror=True),
-        "mean": pack(conditional.mean),
-        "magnitude": pack(conditional.magnitude),
+        "total": pack_lower(rule.total, mirror=True),
+        "mean": pack(rule.mean),
+        "magnitude": pack(rule.magnitude),
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar, cast
 
 import numpy as np
 
@@ -47,6 +47,7 @@ from sortal.discriminants.statistics import (
     refuse_no_rows,
     report_missing,
     sentence,
+    to_choose,
     weakest_columns,
     weigh_classes,
 )
@@ -176,25 +177,39 @@ def gaussian_learner(
     options: type[Opt],
     record: type[M],
     held_out: HeldOut[Any, Any],
-    *,
     notes: Callable[[M], list[str]],
     explaining: type[Explain] = ExplainLinear,
 ) -> DiscriminantLearner[Opt, M]:
     """One Gaussian a class. A model's `scores` are ln f_k up to a term common to all classes."""
-    return _learner(
-        owner,
-        options,
-        record,
-        model=held_out.model,
-        answer=lambda fitted, question: ask_densities(
-            fitted.model.scores, fitted.model.prior, question
-        ),
+
+    def model(summary: Rows, schema: Schema, options: Any, training: Training | None) -> M:
+        if to_choose(options, held_out.shares):
+            assert training is not None  # noqa: S101  (pieces were refused)
+            assert isinstance(summary, DiscriminantSummary)  # noqa: S101  (and moments)
+            made = held_out.choose(summary, schema, options, training)
+        else:
+            made = held_out.learn(class_statistics(summary, schema, options.class_weight), options)
+        return cast("M", made)
+
+    def whole(options: object) -> str:
+        chosen = to_choose(options, held_out.shares)
+        if not chosen:
+            return ""
+        return f"{chosen[0]}='loo' needs all rows at once: use fit, or give a number."
+
+    def answer(fitted: AnyFit, question: Question) -> RowPass:
+        return ask_densities(fitted.model.scores, fitted.model.prior, question)
+
+    return DiscriminantLearner(
+        options=options,
+        model=model,
+        whole=whole,
+        answer=answer,
         decide=_decide_by_priors,
-        notes=notes,
-        missing="they are integrated out",
-        whole=held_out.whole,
         explaining=explaining,
+        leave_out=held_out.leave_out,
         held_out=held_out,
+        **_shared(owner, record, notes, "they are integrated out"),
     )
 
 
@@ -203,7 +218,6 @@ def scored_learner(
     options: type[Opt],
     record: type[M],
     model: Callable[[Rows, Schema, Opt, Training | None], M],
-    *,
     notes: Callable[[M], list[str]],
     whole: Callable[[Any], str] = lambda options: "",  # noqa: ARG005
 ) -> DiscriminantLearner[Opt, M]:
@@ -228,40 +242,24 @@ def scored_learner(
         said = partial(leading, unit=unit) if question.what == "label" else identity
         return ask(fitted.model.scores, said)
 
-    return _learner(
-        owner,
-        options,
-        record,
+    return DiscriminantLearner(
+        options=options,
         model=model,
+        whole=whole,
         answer=answer,
         decide=_decide_by_functions,
-        notes=notes,
-        missing="they take their mean given what is known of the row",
-        whole=whole,
-        absent={
-            **dict.fromkeys(of_proba, no_probabilities),
-            "check_assumptions": f"{nothing}: there is nothing to check.",
-        },
+        absent=dict.fromkeys(of_proba, no_probabilities)
+        | {"check_assumptions": f"{nothing}: there is nothing to check."},
+        **_shared(owner, record, notes, "they take their mean given what is known of the row"),
     )
 
 
-def _learner(
-    owner: str,
-    options: type[Opt],
-    record: type[M],
-    *,
-    model: Callable[[Rows, Schema, Opt, Training | None], M],
-    answer: Callable[[AnyFit, Question], RowPass],
-    decide: Callable[[M, Float, Float | None], Decided],
-    notes: Callable[[M], list[str]],
-    missing: str,
-    whole: Callable[[Any], str],
-    absent: Mapping[str, str] | None = None,
-    explaining: type[Explain] = ExplainLinear,
-    held_out: HeldOut[Any, Any] | None = None,
-) -> DiscriminantLearner[Opt, M]:
-    def report(summary: Rows, schema: Schema, model: M | None, options: Opt) -> FitReport:  # noqa: ARG001
-        assert isinstance(summary, DiscriminantSummary)  # noqa: S101  (of rows)
+def _shared(
+    owner: str, record: type[M], notes: Callable[[M], list[str]], missing: str
+) -> dict[str, Any]:
+    """What all have in common: class moments and what is said of them."""
+
+    def report(summary: Any, schema: Schema, model: M | None, options: object) -> FitReport:  # noqa: ARG001
         met, said = report_missing(summary, schema)
         more = [] if model is None else notes(model)
         return FitReport(summary.rows.rows, met, (*said, *more))
@@ -278,38 +276,28 @@ def _learner(
                 "summary it cannot use: set it back, or fit again."
             )
 
-    return DiscriminantLearner(
-        options=options,
-        kept=Layout(
+    remedy = "Fill them, or set missing='drop_rows' or missing='mean'."
+    return {
+        "kept": Layout(
             summary=OptionalField(SummaryField(DiscriminantSummary)),
             fill=OptionalField(RecordField(Fill, _FILL)),
             given=OptionalField(RecordField(ClassStatistics, _MOMENTS)),
             model=RecordField(record),
         ),
-        plan=_plan,
-        later_plan=lambda schema, options, fitted: plan(schema, fitted.plan.fill),  # noqa: ARG005
-        schema=_read_schema,
-        model=model,
-        report=report,
-        answer=answer,
-        refuse_rows=_refuse_rows,
-        refuse_more=refuse_more,
-        refuse_leaving=partial(refuse_leaving, owner=owner),
-        leave_out=None if held_out is None else held_out.leave_out,
-        whole=whole,
-        absent=absent or {},
-        words=CellWords(
-            missing, missing_remedy="Fill them, or set missing='drop_rows' or missing='mean'."
-        ),
-        agrees=_agrees,
-        pack=_pack,
-        unpack=_unpack,
-        waits=True,
-        decide=decide,
-        notes=notes,
-        explaining=explaining,
-        held_out=held_out,
-    )
+        "plan": _plan,
+        "later_plan": lambda schema, options, fitted: plan(schema, fitted.plan.fill),  # noqa: ARG005
+        "schema": _read_schema,
+        "report": report,
+        "refuse_rows": refuse_no_rows,
+        "refuse_more": refuse_more,
+        "refuse_leaving": partial(refuse_leaving, owner=owner),
+        "words": CellWords(missing, missing_remedy=remedy),
+        "agrees": _agrees,
+        "pack": _pack,
+        "unpack": _unpack,
+        "waits": True,
+        "notes": notes,
+    }
 
 
 def _plan(training: Training, options: Any) -> SummarizeDiscriminant:
@@ -324,11 +312,6 @@ def _read_schema(declared: Schema, summary: Rows, options: object) -> Schema:  #
     if isinstance(summary, ClassStatistics):
         return declared
     return read_schema(declared, summary)
-
-
-def _refuse_rows(summary: Rows, schema: Schema) -> None:
-    if isinstance(summary, DiscriminantSummary):
-        refuse_no_rows(summary, schema)
 
 
 def _pack(fitted: AnyFit) -> dict[str, object]:
@@ -604,7 +587,7 @@ class DiscriminantClassifier(
         refuse_none_left(rows)
         here = present_classes(rows, schema.classes)
         refuse_one_class(tuple(schema.classes[k] for k in here), "check_assumptions")
-        return show_assumptions(rows, design, table.backend or self._backend)
+        return show_assumptions(rows, design).into(table.backend or self._backend)
 
     def _statistics(self) -> ClassStatistics:
         """What the model was made of: class moments, weighed as in the fit."""

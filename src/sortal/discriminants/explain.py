@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -53,7 +53,7 @@ class LinearExplanation:
     equation: str = "S 19"
     costs: float | None = None
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Plain lists and strings, ready for JSON; infinities as the words inf and -inf."""
         parts = [
             {"attribute": p.attribute, "value": p.value, "amount": p.amount, "mark": p.mark}
@@ -72,11 +72,12 @@ class LinearExplanation:
 
     def to_table(self, backend: str = "pandas") -> Table:
         """Offset, parts, costs and total, without the last digits that are rounding only."""
-        rows: list[tuple[Cell, ...]] = [("offset", None, _tidy(self.offset), "")]
-        rows += [(p.attribute, p.value, _tidy(p.amount), p.mark) for p in self.parts]
+        parts: list[tuple[Cell, Cell, float, str]] = [("offset", None, self.offset, "")]
+        parts += [(p.attribute, p.value, p.amount, p.mark) for p in self.parts]
         if self.costs is not None:
-            rows.append(("costs", None, _tidy(self.costs), ""))
-        rows.append(("total", None, _tidy(self.total), ""))
+            parts.append(("costs", None, self.costs, ""))
+        parts.append(("total", None, self.total, ""))
+        rows = ((name, value, round(amount, 12) + 0.0, mark) for name, value, amount, mark in parts)
         title = f"{self.label} against {self.against}"
         columns = ("part", "value", "amount", "mark")
         return Table("parts", title, columns, tuple(rows), self.equation, backend)
@@ -168,11 +169,6 @@ class ExplainLinear(Explain):
         constants = offsets + self.decided.extra
         offset = float(constants[k] - constants[l] + middle @ w)
         return offset, (self.rows.z[i] - middle) * w
-
-
-def _tidy(value: float) -> float:
-    """Without digits that are rounding only, and without a sign of zero."""
-    return round(value, 12) + 0.0
 
 
 def _json(value: float) -> float | str:

@@ -212,13 +212,19 @@ class GaussianClasses:
         return self.survey().root(float(self.weight.sum()), self.divisor)
 
     def functions(self, known: Mask) -> tuple[Float, Float]:
-        """The functions of N(μ_k, Σ) over the known terms: missing ones are marginalized. (S 14)"""
+        """The functions of N(μ_k, Σ) over the known terms: missing ones are marginalized. (S 14)
+
+        The weights of unknown terms are zero.
+        """
         root = self._root(known)
         offsets, weights = linear_functions(root, self.gap, self.mean)
         return self.without_absent(offsets), weights
 
     def ways(self, known: Mask, gap: Float, root: Float) -> tuple[Float, Float]:
-        """The root of Σ over the known terms, and nothing beside it."""
+        """(R, r): over the known terms (x - μ_k)ᵀR + r_k stands for (x - μ_k)ᵀroot.
+
+        R is the root of Σ over these terms, and r is 0.
+        """
         del root  # the terms known have one of their own
         own = self._root(known)
         return own, np.zeros((len(gap), own.shape[1]))
@@ -240,7 +246,11 @@ class GaussianClasses:
         return root
 
     def parts(self, fewer: Places) -> LinearParts | None:
-        """The same for many sets of known terms at a time, unless W is nearly singular."""
+        """The same for many sets of known terms at a time; None where W is nearly singular.
+
+        `fewer` are terms from which the others follow. Without parts, each set is computed by
+        itself.
+        """
         kept = self.survey().regular(fewer)
         inverse = None if kept is None else Inverse.of(self.within, kept)
         if inverse is None:

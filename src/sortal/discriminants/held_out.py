@@ -36,6 +36,7 @@ from sortal.discriminants.statistics import (
     multiply,
     plan,
     read_statistics,
+    to_choose,
 )
 from sortal.engines import gather, one_blas_thread
 from sortal.errors import (
@@ -122,13 +123,6 @@ class HeldOut(Generic[Opt, M]):
     shares: tuple[str, ...]
     kernel: Callable[[Sequence[Opt]], LeaveOneOutDensity[Any]]
 
-    def whole(self, options: object) -> str:
-        """Why rows cannot come in pieces."""
-        chosen = self._unknown(options)
-        if not chosen:
-            return ""
-        return f"{chosen[0]}='loo' needs all rows at once: use fit, or give a number."
-
     # --- Posteriors -----------------------------------------------------------------------------
 
     def leave_out(self, fitted: Fitted[Opt, Any, M], training: Training) -> tuple[Float, Mask]:
@@ -170,7 +164,9 @@ class HeldOut(Generic[Opt, M]):
 
     def _held(self, fitted: Fitted[Opt, Any, M]) -> Opt:
         """The options of the fit, with the shares that were chosen then."""
-        chosen = {name: getattr(fitted.model, name) for name in self._unknown(fitted.options)}
+        chosen = {
+            name: getattr(fitted.model, name) for name in to_choose(fitted.options, self.shares)
+        }
         return replace(fitted.options, **chosen)
 
     def _tiles(
@@ -199,24 +195,12 @@ class HeldOut(Generic[Opt, M]):
 
     # --- Shares that are chosen -----------------------------------------------------------------
 
-    def model(
-        self,
-        summary: DiscriminantSummary | ClassStatistics,
-        schema: Schema,
-        options: Opt,
-        training: Training | None,
+    def choose(
+        self, summary: DiscriminantSummary, schema: Schema, options: Opt, training: Training
     ) -> M:
-        """The model of a summary; of shares that are "loo", those under which rows are likeliest.
-
-        The setting is tried on each row by the model without it.
-        """
-        names = self._unknown(options)
-        if names:
-            refuse_fill(summary, options, f"{names[0]}='loo'")
+        """The model by those shares under which rows are likeliest, each without the row."""
+        refuse_fill(summary, options, f"{to_choose(options, self.shares)[0]}='loo'")
         stats = class_statistics(summary, schema, options.class_weight)
-        if not names or isinstance(summary, ClassStatistics):
-            return self.learn(stats, options)
-        assert training is not None  # noqa: S101  (pieces were refused)
         settings = list(product(*(_values(options, name) for name in self.shares)))
         filled = [
             replace(options, **dict(zip(self.shares, setting, strict=True))) for setting in settings
@@ -255,11 +239,6 @@ class HeldOut(Generic[Opt, M]):
             tried = add_row(tried, batch, g, judges)
         return tried
 
-    def _unknown(self, options: object) -> list[str]:
-        """Which shares are to be chosen."""
-        given = {name: getattr(options, name) for name in self.shares}
-        return [name for name, value in given.items() if isinstance(value, str) and value == "loo"]
-
 
 def read_curve(fitted: Fitted[Any, Any, Any], shares: tuple[str, ...]) -> Table:
     """What was tried where shares were chosen."""
@@ -280,12 +259,8 @@ def refuse_leaving(fitted: Fitted[Any, Any, Any], method: str, owner: str) -> No
     refuse_fill(fitted.summary, fitted.options, method)
 
 
-def refuse_fill(
-    summary: DiscriminantSummary | ClassStatistics, options: GaussianOptions, what: str
-) -> None:
+def refuse_fill(summary: DiscriminantSummary, options: GaussianOptions, what: str) -> None:
     """What stands for a missing value was read from all rows."""
-    if isinstance(summary, ClassStatistics):
-        return
     if options.missing == "mean" and summary.rows.missing.any():
         raise ParameterError(
             f"{what} leaves out rows, and with missing='mean' missing values hold means of all "

@@ -202,7 +202,7 @@ class IndicatorRegression(
         """The numbers of this fit: S_T, functions, boundaries; for rows X, f_k."""
         decided = self._decided(X)
         functions = None if decided is None else decided.functions
-        return show_indicator(self._model, functions, self._backend)
+        return show_indicator(self._model, functions).into(self._backend)
 
     @property
     def coef_(self) -> Float:

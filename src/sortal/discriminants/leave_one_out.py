@@ -18,7 +18,7 @@ from sortal.decision.posterior import log_of, posterior
 from sortal.discriminants.linear_functions import TermBlock, in_loops
 from sortal.discriminants.statistics import multiply, multiply_rows
 from sortal.errors import TrainingRowsError
-from sortal.records.tables import Table
+from sortal.records.tables import table_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from sortal.data.sources import Batch
     from sortal.discriminants.held_out import FoldModel
     from sortal.discriminants.statistics import ClassStatistics
-    from sortal.records.tables import Cell
+    from sortal.records.tables import Table
     from sortal.summaries.counts import DiscriminantSummary
 
 
@@ -382,9 +382,8 @@ def curve(
 ) -> Table:
     """What was tried, as a table."""
     mean = tried.sums / (tried.weight or 1.0)
-    rows: list[tuple[Cell, ...]] = [
-        (*setting, float(value), "chosen" if setting == chosen else "")
+    rows = (
+        (*setting, value, "chosen" if setting == chosen else "")
         for setting, value in zip(settings, mean, strict=True)
-    ]
-    heads = (*names, "mean ln P", "choice")
-    return Table("loo", "Leave one out", heads, tuple(rows), "S 48")
+    )
+    return table_of("loo", "Leave one out", (*names, "mean ln P", "choice"), rows, "S 48")

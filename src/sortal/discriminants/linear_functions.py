@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -170,22 +170,6 @@ def _triangles(roots: Float) -> Float:
     return np.asarray(np.linalg.qr(roots, mode="r")).transpose(0, 2, 1).copy()
 
 
-class MissingRule(Protocol):
-    """What becomes of linear functions where only some terms of a row are known."""
-
-    def functions(self, known: Mask) -> tuple[Float, Float]:
-        """Offsets and weights to use; the weights of unknown terms are zero."""
-
-    def parts(self, fewer: Places) -> LinearParts | None:
-        """The functions for many missing patterns; None where each must be computed by itself.
-
-        `fewer` are terms from which the others follow.
-        """
-
-    def ways(self, known: Mask, gap: Float, root: Float) -> tuple[Float, Float]:
-        """(R, r): where only some terms are known, (x - μ_k)ᵀR + r_k stands for (x - μ_k)ᵀroot."""
-
-
 @dataclass(frozen=True, eq=False)
 class ConditionalMean:
     """A term that is not known takes its mean given the known ones. (S 15)
@@ -267,7 +251,7 @@ class LinearMap:
     center: Float
     weights: Float
     offsets: Float
-    missing: MissingRule
+    missing: GaussianClasses | ConditionalMean
     nearest: Nearest | None = None
 
     LAYOUT: ClassVar[Layout] = Layout(

@@ -13,7 +13,7 @@ from sortal.base.options import one_of
 from sortal.data.columns import as_value, sort_values, union
 from sortal.data.schema import ColumnSchema, Design, Schema
 from sortal.data.table import two_sum
-from sortal.decision.geometry import EPS, VARIANCE_FLOOR, involved, rounded
+from sortal.decision.geometry import EPS, VARIANCE_FLOOR, involved, rounded, survey
 from sortal.decision.options import numbers, read_class_weight, read_priors
 from sortal.discriminants.linear_functions import ConditionalMean, Means
 from sortal.errors import (
@@ -73,6 +73,13 @@ FILLED = (
     "a missing value takes\n"
     'its mean given what is known of the row, by the scatter of all rows, except with "error".'
 )
+
+
+def to_choose(options: object, shares: tuple[str, ...]) -> list[str]:
+    """Which of these options, shares from 0 to 1, are to be chosen by leave-one-out."""
+    given = {name: getattr(options, name) for name in shares}
+    return [name for name, value in given.items() if isinstance(value, str) and value == "loo"]
+
 
 # How a category enters.
 INDICATORS = "A category enters as one indicator for each of its values"
@@ -187,6 +194,11 @@ class ClassStatistics:
     def between(self) -> Float:
         """√n_k (μ_k - μ), a row a class: its square is the scatter of the class means."""
         return np.asarray(np.sqrt(self.weight)[:, None] * (self.gap - self.mean))
+
+    @cached_property
+    def geometry(self) -> Geometry:
+        """Which directions vary within classes, only between them, or not at all."""
+        return survey(self.within, self.between, self.magnitude, settled=True)
 
     @property
     def size(self) -> Float:

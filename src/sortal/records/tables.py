@@ -6,7 +6,7 @@ A record holds numbers; how it looks as text or HTML is in `render`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar, overload
@@ -111,6 +111,10 @@ class Working:
         if len(self.tables) > MOST_TABLES:
             title = f"{title} (the first {MOST_TABLES} of {len(self.tables)} tables)"
         return Working(title, tables)
+
+    def into(self, backend: str) -> Working:
+        """The same, whose data frames are of a library."""
+        return replace(self, tables=tuple(replace(one, backend=backend) for one in self.tables))
 
     def __getitem__(self, name: str) -> Table:
         for table in self.tables:
@@ -286,17 +290,33 @@ def _of_one_type(cells: list[Cell]) -> list[Cell]:
     return cells if kind is None else [None if cell is None else kind(cell) for cell in cells]
 
 
+def table_of(
+    name: str,
+    title: str,
+    heads: Iterable[object],
+    rows: Iterable[Iterable[Any]],
+    equation: str = "",
+    backend: str = "pandas",
+) -> Table:
+    """A table whose heads are made different, and numbers of NumPy plain."""
+    columns = unique(tuple(map(str, heads)))
+    plain = (
+        tuple(cell.item() if isinstance(cell, np.generic) else cell for cell in row) for row in rows
+    )
+    return Table(name, title, columns, tuple(plain), equation, backend)
+
+
 def matrix_table(
     name: str,
     title: str,
     heads: tuple[Sequence[object], Sequence[object]],
     matrix: Float,
     equation: str,
-    backend: str,
+    backend: str = "pandas",
+    corner: str = "",
 ) -> Table:
     """A matrix with the names of its rows in front and of its columns above; nothing for NaN."""
     down, across = heads
     known = [[None if np.isnan(cell) else cell for cell in row] for row in matrix.tolist()]
-    rows = [(str(label), *row) for label, row in zip(down, known, strict=True)]
-    columns = unique(("", *map(str, across)))
-    return Table(name, title, columns, tuple(rows), equation, backend)
+    rows = ((str(label), *row) for label, row in zip(down, known, strict=True))
+    return table_of(name, title, (corner, *across), rows, equation, backend)

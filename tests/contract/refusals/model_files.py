@@ -136,7 +136,7 @@ def _moments(name: str, numbers: Any) -> Refusal:
         model = LinearDiscriminant.from_moments([[0.0, 0.0], [1.0, 2.0]], covariances=np.eye(2))
         changed: dict[str, Any] = {name: np.array(numbers)}
         with np.errstate(all="ignore"):
-            replace(model._given, **changed).check()
+            replace(model._summary, **changed).check()
 
     return Refusal(f"moments: {name} {numbers}", call, FormatError, "damaged")
 

@@ -15,7 +15,14 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from sortal import LinearDiscriminant, QuadraticDiscriminant, datasets
+from sortal.discriminants.estimator import gaussian_learner
 from sortal.discriminants.leave_one_out import GRID
+from sortal.discriminants.quadratic.estimator import HELD_OUT
+from sortal.discriminants.quadratic.learn import (
+    QuadraticModel,
+    QuadraticOptions,
+    build_quadratic,
+)
 from sortal.errors import CollinearityWarning, MissingValueWarning
 
 Float: TypeAlias = NDArray[np.float64]
@@ -428,14 +435,21 @@ def test_a_singular_class_costs_only_what_needs_it() -> None:
     X, y = rng.normal(size=(60, 8)), np.repeat([0, 1], [55, 5])
     X[y == 1] += 0.5
     calls = []
-    learn = QuadraticDiscriminant._learn
 
-    def counted(self: Any, stats: Any, options: Any) -> Any:
+    def counted(stats: Any, options: Any) -> Any:
         calls.append(float(options.pooling))
-        return learn(self, stats, options)
+        return build_quadratic(stats, options)
 
+    held_out = replace(HELD_OUT, learn=counted)
     with pytest.MonkeyPatch.context() as patch, ignored():
-        patch.setattr(QuadraticDiscriminant, "_learn", counted)
+        learner = gaussian_learner(
+            "QuadraticDiscriminant",
+            QuadraticOptions,
+            QuadraticModel,
+            held_out,
+            notes=QuadraticDiscriminant.learner.notes,
+        )
+        patch.setattr(QuadraticDiscriminant, "learner", learner)
         model = QuadraticDiscriminant(pooling="loo").fit(X, y)
     assert calls.count(0.0) >= 60
     assert sum(pooling > 0 for pooling in calls) < 15

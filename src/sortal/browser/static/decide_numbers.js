@@ -213,7 +213,7 @@ function decideNumbers() {
     return { apart, spread };
   }
 
-  // --- Covariances over terms from which the others follow: as in discriminants/quadratic/learn.py ---
+  // --- Covariances over terms from which the others follow: as in discriminants/gaussian.py ---
 
   // Given the directions that stand still; of tied terms those of the largest size are dropped.
   function keptTerms(flat, size) {

@@ -29,7 +29,7 @@ from sortal.discriminants.classical.statistics import BOX_HEADS, box_cells, box_
 from sortal.discriminants.statistics import ClassStatistics, without_rounding
 from sortal.engines import total
 from sortal.errors import LabelError, MissingValueError, counted
-from sortal.records.tables import Table, Working
+from sortal.records.tables import Working, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from sortal._typing import Codes, Counts, Float, Mask, Places
     from sortal.data.columns import Values
     from sortal.data.sources import Batch
-    from sortal.records.tables import Cell
+    from sortal.records.tables import Cell, Table
 
 
 # Products of one test of skewness: rows × directions³. Beyond, it is not made.
@@ -293,30 +293,29 @@ _MANY_ROWS = "with many rows a tiny deviation is significant, with few rows a la
 _NORMAL = "Null hypothesis, the rows of a class are normal"
 
 
-def show_assumptions(rows: LabeledRows, design: Design, backend: str) -> Working:
+def show_assumptions(rows: LabeledRows, design: Design) -> Working:
     """Rows, covariances, normality, columns, separability."""
     tables = (
-        _rows(rows, design, backend),
-        _covariances(rows, design, backend),
-        _normality(rows, design, backend),
-        _columns(rows, design, backend),
-        _separability(rows, design, backend),
+        _rows(rows, design),
+        _covariances(rows, design),
+        _normality(rows, design),
+        _columns(rows, design),
+        _separability(rows, design),
     )
     return Working("What Gaussian discriminants assume", tables)
 
 
-def _rows(rows: LabeledRows, design: Design, backend: str) -> Table:
+def _rows(rows: LabeledRows, design: Design) -> Table:
     classes = design.schema.classes
     used = np.bincount(rows.codes, minlength=len(classes))
-    pairs = zip(classes, used.tolist(), rows.left_out.tolist(), strict=True)
-    cells = tuple((str(label), n, out) for label, n, out in pairs)
+    cells = zip(map(str, classes), used, rows.left_out, strict=True)
     out = int(rows.left_out.sum())
     few = f"{out} of {out + len(rows.codes)} have a missing or unknown value and are left out"
     title = explained("Rows that are tested", few if out else "")
-    return Table("rows", title, ("class", "rows", "left out"), cells, "", backend)
+    return table_of("rows", title, ("class", "rows", "left out"), cells, "")
 
 
-def _covariances(rows: LabeledRows, design: Design, backend: str) -> Table:
+def _covariances(rows: LabeledRows, design: Design) -> Table:
     question = "Box's M: null hypothesis, all classes have the same covariance"
     doubt = f"{_MANY_ROWS}; rows that are not normal make M large, too"
     title = explained(question, doubt)
@@ -331,7 +330,7 @@ def _covariances(rows: LabeledRows, design: Design, backend: str) -> Table:
         else:
             found.append(_box(what, X, rows, design))
     heads = ("compared", *BOX_HEADS, "note")
-    return Table("covariances", title, heads, tuple(found), "S 52", backend)
+    return table_of("covariances", title, heads, found, "S 52")
 
 
 def _too_wide(rows: LabeledRows, design: Design) -> str:
@@ -344,7 +343,7 @@ def _box(what: str, X: Float, rows: LabeledRows, design: Design) -> tuple[Cell, 
     return (what, *box_cells(box), "; ".join(why))
 
 
-def _normality(rows: LabeledRows, design: Design, backend: str) -> Table:
+def _normality(rows: LabeledRows, design: Design) -> Table:
     classes = design.schema.classes
     question = f"Mardia's skewness and kurtosis: {_NORMAL.lower()}"
     words = "" if design.numbers else "there is no number column to test"
@@ -359,7 +358,7 @@ def _normality(rows: LabeledRows, design: Design, backend: str) -> Table:
             found.append((str(classes[k]), m.n, m.rank, *skewed, *tailed, m.why))
     heads = ("class", "rows", "directions", "skewness", "χ²", "df", "p of skewness", "kurtosis")
     more = ("z", "p of kurtosis", "note")
-    return Table("normality", title, (*heads, *more), tuple(found), "S 54", backend)
+    return table_of("normality", title, (*heads, *more), found, "S 54")
 
 
 def _not_tested(design: Design) -> str:
@@ -368,7 +367,7 @@ def _not_tested(design: Design) -> str:
     return f"categories are not normal and not tested: {listed}" if names else ""
 
 
-def _columns(rows: LabeledRows, design: Design, backend: str) -> Table:
+def _columns(rows: LabeledRows, design: Design) -> Table:
     question = f"Each number column, test of D'Agostino and Pearson: {_NORMAL.lower()} in it"
     several = "of 100 tests of normal rows, about 5 have p < 0.05"
     title = explained(question, _MANY_ROWS, several, _not_tested(design))
@@ -381,13 +380,13 @@ def _columns(rows: LabeledRows, design: Design, backend: str) -> Table:
             cells = (s.n, s.skewness, s.excess, s.chi_squared, s.p, s.why)
             found.append((str(classes[k]), name, *cells))
     heads = ("class", "column", "rows", "skewness", "excess kurtosis", "χ²", "p", "note")
-    return Table("columns", title, heads, tuple(found), "S 54", backend)
+    return table_of("columns", title, heads, found, "S 54")
 
 
 # --- Separability --------------------------------------------------------------------------------
 
 
-def _separability(rows: LabeledRows, design: Design, backend: str) -> Table:
+def _separability(rows: LabeledRows, design: Design) -> Table:
     question = (
         "Is there a plane between two classes, and one linear function a class that tells all rows"
     )
@@ -400,9 +399,9 @@ def _separability(rows: LabeledRows, design: Design, backend: str) -> Table:
     X = terms_of(rows, design)
     if X is None:
         cells = ("all", "at once", len(rows.codes), "not tried", None, _too_wide(rows, design))
-        return Table("separability", title, heads, (cells,), "S 55", backend)
+        return table_of("separability", title, heads, [cells], "S 55")
     found = _pairs_and_all(X, rows, design)
-    return Table("separability", title, heads, tuple(found), "S 55", backend)
+    return table_of("separability", title, heads, found, "S 55")
 
 
 def _pairs_and_all(X: Float, rows: LabeledRows, design: Design) -> list[tuple[Cell, ...]]:

@@ -6,7 +6,8 @@ n rows and p terms (where terms are tied, p is the rank: directions along which 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,9 +15,11 @@ from scipy.linalg import qr
 from scipy.special import chdtrc, fdtrc
 
 from sortal.decision.geometry import survey
+from sortal.discriminants.linear.learn import pooled_divisor
+from sortal.discriminants.quadratic.learn import class_divisors
 from sortal.discriminants.statistics import eigenvectors, oriented
 from sortal.errors import agreed, counted
-from sortal.records.tables import Table, unique
+from sortal.records.tables import matrix_table, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
     from sortal.data.columns import Values
     from sortal.decision.geometry import Geometry
     from sortal.discriminants.statistics import ClassStatistics
-    from sortal.records.tables import Cell
+    from sortal.records.tables import Cell, Table
 
 
 NO_SIZES = "the moments were given as exact, without numbers of rows"
@@ -98,11 +101,6 @@ class Parameters:
     in_boundaries: int
 
 
-def geometry_of(stats: ClassStatistics) -> Geometry:
-    """Which directions vary within classes, only between them, or not at all."""
-    return survey(stats.within, stats.between, stats.magnitude, settled=True)
-
-
 def freedom(stats: ClassStatistics) -> Float:
     """n_k - 1 of the classes that have rows; of exact moments, which have no sizes, their shares.
 
@@ -121,9 +119,9 @@ def canonical_statistics(stats: ClassStatistics) -> CanonicalStatistics:
     Σ is the pooled covariance W / (n - g): coefficients a_j √Σ_jj, correlations (Σa)_j / √Σ_jj
     between term and function within classes, centroids aᵀ(μ_k - μ).
     """
-    geometry = geometry_of(stats)
+    geometry = stats.geometry
     directions, found = eigenvectors(geometry, stats.between)
-    here, divisor = stats.present, _divisor(stats)
+    here, divisor = stats.present, pooled_divisor(stats, "unbiased")
     rank, n_apart = geometry.sphere.shape[1] + geometry.apart.shape[1], geometry.apart.shape[1]
     eigenvalues = np.zeros(min(rank, int(here.sum()) - 1))
     eigenvalues[: len(found)] = found[: len(eigenvalues)]
@@ -147,13 +145,6 @@ def canonical_statistics(stats: ClassStatistics) -> CanonicalStatistics:
         structure=structure,
         centroids=_times((stats.gap - stats.mean)[here], raw),
     )
-
-
-def _divisor(stats: ClassStatistics) -> float:
-    """n - g in the unit of the weights: of fractional weights, sizes count rows."""
-    n, g = stats.rows.sum(), stats.present.sum()
-    whole = stats.exact or n <= g
-    return stats.total_weight if whole else float(stats.total_weight * (n - g) / n)
 
 
 def _times(left: Float, right: Float) -> Float:
@@ -252,7 +243,7 @@ def box_m(stats: ClassStatistics) -> BoxM:
     here, nu = stats.present, freedom(stats)
     classes = tuple(c for c, there in zip(stats.classes, here, strict=True) if there)
     share = nu / nu.sum() if nu.sum() > 0 else nu
-    own = _own_covariances(stats)
+    own = stats.own_scatter[here] / class_divisors(stats, "unbiased")[here, None, None]
     pooled = np.einsum("k,kij->ij", share, own)
     magnitude = np.abs(stats.means[here]).max(axis=0)
     nothing = np.zeros((1, len(magnitude)))
@@ -273,14 +264,6 @@ def box_m(stats: ClassStatistics) -> BoxM:
         return BoxM(classes, ranks, rank, logs, level, None, Tested(why=why), Tested(why=why))
     M = -float(nu @ np.array(relative, dtype=np.float64))
     return BoxM(classes, ranks, rank, logs, level, M, *_box_tests(M, nu, rank))
-
-
-def _own_covariances(stats: ClassStatistics) -> Float:
-    """S_k / D_k, with D_k = w_k (n_k - 1) / n_k in the unit of the weights."""
-    here = stats.present
-    weight, rows = stats.weight[here], stats.rows[here]
-    divisor = weight if stats.exact else weight * np.where(rows > 1, (rows - 1) / rows, 1.0)
-    return np.asarray(stats.own_scatter[here] / divisor[:, None, None])
 
 
 def _log_determinant(geometry: Geometry) -> float:
@@ -366,28 +349,26 @@ def _rows_text(n: float) -> str:
     return f"{n:g} {agreed(n, 'row', 'rows')}"
 
 
-# Classical statistics as the tables of a working. What cannot be said is empty, and says why.
+# --- As the tables of a working. What cannot be said is empty, and says why ----------------------
 
 BOX_HEADS = ("M", "χ²", "df", "p", "F", "df1", "df2", "p of F")
 
 
-def linear_statistics_tables(stats: ClassStatistics, backend: str) -> list[Table]:
+def linear_statistics_tables(stats: ClassStatistics) -> list[Table]:
     """The canonical analysis of the rows as counted, and what compares covariances."""
     canonical = canonical_statistics(stats)
-    tests = wilks_tests(stats, canonical)
     return [
-        _eigenvalues(canonical, backend),
-        _wilks(tests, backend),
-        _manova(tests, backend),
-        *_functions(canonical, stats.design.terms, backend),
-        *_covariance_tables(stats, canonical.rank, backend),
+        _eigenvalues(canonical),
+        *_wilks(wilks_tests(stats, canonical)),
+        *_functions(canonical, stats.design.terms),
+        *_covariance_tables(stats, canonical.rank),
     ]
 
 
-def quadratic_statistics_tables(stats: ClassStatistics, backend: str) -> list[Table]:
+def quadratic_statistics_tables(stats: ClassStatistics) -> list[Table]:
     """What compares the covariances of the classes, and numbers of parameters."""
-    geometry = geometry_of(stats)
-    return _covariance_tables(stats, geometry.sphere.shape[1] + geometry.apart.shape[1], backend)
+    geometry = stats.geometry
+    return _covariance_tables(stats, geometry.sphere.shape[1] + geometry.apart.shape[1])
 
 
 def explained(title: str, *why: str) -> str:
@@ -402,28 +383,24 @@ def box_cells(box: BoxM) -> tuple[Cell, ...]:
     return (box.value, chi.value, chi.df, chi.p, f.value, f.df, f.df2, f.p)
 
 
-def _eigenvalues(canonical: CanonicalStatistics, backend: str) -> Table:
+def _eigenvalues(canonical: CanonicalStatistics) -> Table:
     heads = ("function", "eigenvalue", "share", "cumulative", "canonical correlation")
-    columns = (
-        canonical.eigenvalues.tolist(),
-        canonical.shares,
-        canonical.cumulative,
-        canonical.correlations.tolist(),
-    )
-    rows = [(i + 1, *cells) for i, cells in enumerate(zip(*columns, strict=True))]
-    apart = canonical.n_apart
+    n, apart = len(canonical.eigenvalues), canonical.n_apart
+    made = canonical.eigenvalues, canonical.shares, canonical.cumulative, canonical.correlations
     infinite = f"{_counted(apart)} constant within classes: λ is infinite" if apart else ""
     several = "of several infinite ones no share is known" if apart > 1 else ""
     alike = "" if canonical.eigenvalues.any() else "all class means are equal: nothing to share"
     title = explained("Eigenvalues λ of W⁻¹B, rows as counted", infinite, several, alike)
-    return Table("eigenvalues", title, heads, tuple(rows), "S 51", backend)
+    rows = zip(range(1, n + 1), *made, strict=True)
+    return table_of("eigenvalues", title, heads, rows, "S 51")
 
 
 def _counted(n: int) -> str:
     return agreed(n, "the first function is", f"the first {n} functions are")
 
 
-def _wilks(tests: Sequence[Wilks], backend: str) -> Table:
+def _wilks(tests: Sequence[Wilks]) -> list[Table]:
+    """Bartlett's tests, and Rao's of all functions."""
     rows: list[tuple[Cell, ...]] = []
     for test in tests:
         names = f"{test.first} to {len(tests)}" if test.first < len(tests) else str(test.first)
@@ -434,20 +411,17 @@ def _wilks(tests: Sequence[Wilks], backend: str) -> Table:
         "are equal along all of them"
     )
     title = explained(question, *(test.bartlett.why for test in tests))
-    heads = ("functions", "Λ", "χ²", "df", "p")
-    return Table("wilks", title, heads, tuple(rows), "S 51", backend)
+    rao = [(test.value, test.rao) for test in tests if test.rao is not None]
+    all_alike = "Rao's F of Wilks' Λ: null hypothesis, all class means are equal"
+    of_rao = explained(all_alike, *(f.why for _, f in rao))
+    cells = ((value, f.value, f.df, f.df2, f.p) for value, f in rao)
+    return [
+        table_of("wilks", title, ("functions", "Λ", "χ²", "df", "p"), rows, "S 51"),
+        table_of("manova", of_rao, ("Λ", "F", "df1", "df2", "p"), cells, "S 51"),
+    ]
 
 
-def _manova(tests: Sequence[Wilks], backend: str) -> Table:
-    rao: list[tuple[Wilks, Tested]] = [(test, test.rao) for test in tests if test.rao is not None]
-    rows = [(test.value, f.value, f.df, f.df2, f.p) for test, f in rao]
-    question = "Rao's F of Wilks' Λ: null hypothesis, all class means are equal"
-    title = explained(question, *(f.why for _, f in rao))
-    heads = ("Λ", "F", "df1", "df2", "p")
-    return Table("manova", title, heads, tuple(rows), "S 51", backend)
-
-
-def _functions(canonical: CanonicalStatistics, terms: Sequence[str], backend: str) -> list[Table]:
+def _functions(canonical: CanonicalStatistics, terms: Sequence[str]) -> list[Table]:
     """Coefficients, correlations and centroids, a column for each function."""
     apart, n = canonical.n_apart, canonical.standardized.shape[1]
     empty = (
@@ -458,81 +432,42 @@ def _functions(canonical: CanonicalStatistics, terms: Sequence[str], backend: st
     heads = tuple(f"function {i + 1}" for i in range(n))
     fixed = np.isnan(canonical.structure[:, apart:]).any() if n > apart else False
     still = "a term that is constant within classes has no correlations" if fixed else ""
-    groups = [str(label) for label in canonical.classes]
+    of_terms, of_classes = (terms, heads), (canonical.classes, heads)
+    scaled = explained("Coefficients of terms with variance 1 within", empty)
+    together = explained("Correlations of terms and functions within", empty, still)
+    means = explained("Functions at the class means, 0 at the mean of all", empty)
+    matrix = partial(matrix_table, equation="S 53")
     return [
-        _matrix(
-            ("standardized", explained("Coefficients of terms with variance 1 within", empty)),
-            ("term", *heads),
-            terms,
-            canonical.standardized,
-            backend,
-        ),
-        _matrix(
-            ("structure", explained("Correlations of terms and functions within", empty, still)),
-            ("term", *heads),
-            terms,
-            canonical.structure,
-            backend,
-        ),
-        _matrix(
-            ("centroids", explained("Functions at the class means, 0 at the mean of all", empty)),
-            ("class", *heads),
-            groups,
-            canonical.centroids,
-            backend,
-        ),
+        matrix("standardized", scaled, of_terms, canonical.standardized, corner="term"),
+        matrix("structure", together, of_terms, canonical.structure, corner="term"),
+        matrix("centroids", means, of_classes, canonical.centroids, corner="class"),
     ]
 
 
-def _matrix(
-    named: tuple[str, str], heads: tuple[str, ...], down: Sequence[str], matrix: Float, backend: str
-) -> Table:
-    """A matrix with empty cells where there is no number."""
-    rows: list[tuple[Cell, ...]] = [
-        (name, *(None if np.isnan(x) else x for x in row))
-        for name, row in zip(down, matrix.tolist(), strict=True)
-    ]
-    return Table(*named, unique(heads), tuple(rows), "S 53", backend)
-
-
-def _covariance_tables(stats: ClassStatistics, rank: int, backend: str) -> list[Table]:
+def _covariance_tables(stats: ClassStatistics, rank: int) -> list[Table]:
     """Determinants, Box's M, and numbers of parameters over so many directions."""
-    box = box_m(stats)
-    return [
-        _determinants(stats, box, backend),
-        _box(box, backend),
-        _parameters(len(box.classes), rank, backend),
-    ]
-
-
-def _determinants(stats: ClassStatistics, box: BoxM, backend: str) -> Table:
-    rows: list[tuple[Cell, ...]] = [
-        (str(label), r, log)
-        for label, r, log in zip(box.classes, box.ranks, box.log_determinants, strict=True)
-    ]
-    rows.append(("pooled", box.rank, box.pooled))
+    box, p = box_m(stats), len(stats.center)
     tied = (
-        f"of {len(stats.center)} terms that vary along {box.rank} directions within classes, the "
+        f"of {p} terms that vary along {box.rank} directions within classes, the "
         "product of the eigenvalues that are not zero"
-        if box.rank < len(stats.center)
+        if box.rank < p
         else ""
     )
     short = any(r < box.rank for r in box.ranks)
     singular = "a class that varies along fewer directions has the determinant 0" if short else ""
-    title = explained("ln det Σ, by class and pooled by n - 1", tied, singular)
-    return Table("determinants", title, ("class", "rank", "ln det"), tuple(rows), "S 52", backend)
-
-
-def _box(box: BoxM, backend: str) -> Table:
+    of_logs = explained("ln det Σ, by class and pooled by n - 1", tied, singular)
+    logs = [
+        *zip(map(str, box.classes), box.ranks, box.log_determinants, strict=True),
+        ("pooled", box.rank, box.pooled),
+    ]
     question = "Box's M: null hypothesis, all classes have the same covariance"
-    title = explained(question, box.chi_squared.why, box.f.why)
-    return Table("box_m", title, BOX_HEADS, (box_cells(box),), "S 52", backend)
-
-
-def _parameters(n_classes: int, rank: int, backend: str) -> Table:
-    both = count_parameters(n_classes, rank)
-    rows = tuple((made.model, made.estimated, made.in_boundaries) for made in both)
-    told = counted(n_classes, "class", "classes"), counted(rank, "direction")
-    title = f"Numbers of parameters: {', '.join(told)}"
+    of_box = explained(question, box.chi_squared.why, box.f.why)
+    n = len(box.classes)
+    told = f"{counted(n, 'class', 'classes')}, {counted(rank, 'direction')}"
     heads = ("discriminant", "estimated", "in boundaries")
-    return Table("parameters", title, heads, rows, "S 53", backend)
+    models = map(astuple, count_parameters(n, rank))
+    return [
+        table_of("determinants", of_logs, ("class", "rank", "ln det"), logs, "S 52"),
+        table_of("box_m", of_box, BOX_HEADS, [box_cells(box)], "S 52"),
+        table_of("parameters", f"Numbers of parameters: {told}", heads, models, "S 53"),
+    ]

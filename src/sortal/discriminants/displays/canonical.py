@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import ArrayLike
 
-    from sortal._typing import Float, Places
+    from sortal._typing import Float, LabelsLike, Places, TableLike
     from sortal.pictures.scene import Pictures
     from sortal.plotting.rows import PlotRows
 
@@ -60,30 +60,30 @@ class Coordinates(NamedTuple):
     """Points and class centroids, a column a direction; shares of the variance between classes."""
 
     points: Float
-    labels: Any
+    labels: LabelsLike
     centroids: Float
     shares: Float
     directions: Float
     letter: str
 
 
-def read_coordinates(estimator: Any, X: Any, y: Any) -> Coordinates:
+def read_coordinates(estimator: object, X: TableLike, y: LabelsLike) -> Coordinates:
     """All canonical coordinates of rows, as a linear discriminant or Fisher's has them."""
     if hasattr(estimator, "directions_") and not hasattr(estimator, "explained_variance_ratio_"):
         return _of_fisher(estimator, X, y)
     shares = np.asarray(attribute(estimator, "explained_variance_ratio_"), dtype=np.float64)
     points = np.asarray(attribute(estimator, "transform")(X), dtype=np.float64)
     directions = np.asarray(attribute(estimator, "scalings_"), dtype=np.float64)
-    away = np.asarray(estimator.means_) - np.asarray(attribute(estimator, "xbar_"))
+    away = np.asarray(attribute(estimator, "means_")) - np.asarray(attribute(estimator, "xbar_"))
     return Coordinates(points, y, away @ directions, shares, directions, "LD")
 
 
-def _of_fisher(estimator: Any, X: Any, y: Any) -> Coordinates:
+def _of_fisher(estimator: object, X: TableLike, y: LabelsLike) -> Coordinates:
     """Unit directions, scaled by what the rows vary within their classes.
 
     The directions are uncorrelated within classes, and J orders them.
     """
-    along = np.asarray(estimator.transform(X, scaling="unit"), dtype=np.float64)
+    along = np.asarray(attribute(estimator, "transform")(X, scaling="unit"), dtype=np.float64)
     classes = attribute(estimator, "classes_")
     codes, _ = read_labels(y, len(along), classes)
     known = ~np.isnan(along).any(axis=1)
@@ -92,9 +92,9 @@ def _of_fisher(estimator: Any, X: Any, y: Any) -> Coordinates:
     spread = np.sqrt((within**2).sum(axis=0) / max(len(within) - len(classes), 1))
     scale = np.where(spread > 0, spread, 1.0)
     middle = along[known].mean(axis=0)
-    J = np.maximum(np.asarray(estimator.eigenvalues_, dtype=np.float64), 0.0)
+    J = np.maximum(np.asarray(attribute(estimator, "eigenvalues_"), dtype=np.float64), 0.0)
     shares = J / J.sum() if 0 < J.sum() < np.inf else np.full(len(J), 1 / len(J))
-    directions = np.asarray(estimator.directions_) / scale
+    directions = np.asarray(attribute(estimator, "directions_")) / scale
     centers = (means - middle) / scale
     return Coordinates((along - middle) / scale, y, centers, shares, directions, "w")
 
@@ -171,8 +171,8 @@ class CanonicalDisplay:
 
     def __init__(
         self,
-        points: Any,
-        labels: Any,
+        points: TableLike,
+        labels: LabelsLike,
         *,
         centroids: ArrayLike | None = None,
         coverage: float = 0.95,
@@ -195,9 +195,9 @@ class CanonicalDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
+        estimator: object,
+        X: TableLike,
+        y: LabelsLike,
         *,
         components: int | Sequence[int] = (0, 1),
         coverage: float = 0.95,
@@ -256,7 +256,7 @@ class CanonicalDisplay:
             self.figure_.draw_without_rendering()
         return self
 
-    def _draw_plane(self, ax: Axes, title: str, drawn: Places, kw: Any) -> list[Any]:
+    def _draw_plane(self, ax: Axes, title: str, drawn: Places, kw: Style) -> list[Any]:
         handles = draw_points(ax, self.rows, drawn, {"alpha": 0.75} | kw)
         draw_centroids(ax, self.centroids)
         handles += [centroid_handle()]
@@ -290,7 +290,7 @@ class CanonicalDisplay:
             ax.plot([], [], color=BLACK, linewidth=1.2, marker=">", markevery=[-1], label=told)[0]
         ]
 
-    def _draw_strips(self, ax: Axes, title: str, drawn: Places, kw: Any) -> list[Any]:
+    def _draw_strips(self, ax: Axes, title: str, drawn: Places, kw: Style) -> list[Any]:
         handles = draw_strips(
             ax, self.rows, drawn, self.centroids[:, 0], self.circles, self.coverage, kw
         )
@@ -340,7 +340,7 @@ def _one_or_two(n: int) -> int:
 
 def _choose(components: int | Sequence[int], n: int) -> list[int]:
     """Directions to draw; of one that is all there is, the default takes that."""
-    given: Any = [components] if is_whole(components) else components
+    given: object = [components] if is_whole(components) else components
     if not isinstance(given, list | tuple) or not all(map(is_whole, given)):
         raise ParameterError(
             f"components={components!r} cannot be read: give one or two whole numbers, such as "
@@ -360,7 +360,7 @@ def _choose(components: int | Sequence[int], n: int) -> list[int]:
     return chosen
 
 
-def _structure(estimator: Any, directions: Float) -> dict[str, Any]:
+def _structure(estimator: object, directions: Float) -> dict[str, Any]:
     """Correlations within classes of terms and coordinates, whatever shrinkage made of Σ."""
     covariance = np.asarray(attribute(estimator, "covariance_"), dtype=np.float64)
     share = float(getattr(estimator, "shrinkage_", 0.0))
@@ -417,7 +417,7 @@ def add_canonical(scene: Scene, *, arrows: bool) -> None:
     scene.plan("canonical", title, plan, lambda display: _words(scene, title, display))
 
 
-def _words(scene: Scene, title: str, display: Any) -> Words:
+def _words(scene: Scene, title: str, display: CanonicalDisplay) -> Words:
     names = [plain(name) for name in display.rows.names]
     shares = " and ".join(names)
     centers = [
@@ -441,15 +441,17 @@ def _words(scene: Scene, title: str, display: Any) -> Words:
 # --- Pictures of Fisher's discriminant -----------------------------------------------------------
 
 
-def fisher_pictures(estimator: Any, X: Any, y: Any, *, rows: bool = False) -> Pictures:
+def fisher_pictures(
+    estimator: object, X: TableLike, y: LabelsLike, *, rows: bool = False
+) -> Pictures:
     """Classes along the directions, and in the plane of the first two; regions over two columns."""
     scene = Scene("fisher", estimator, X, y, rows=rows)
-    n = int(estimator.directions_.shape[1])
+    n = int(scene.estimator.directions_.shape[1])
     if n > 1:
         add_canonical(scene, arrows=False)
     add_directions(scene, min(n, 2))
     # feet of single rows are seen there
-    if rows and len(scene.numbers) == 2 == len(estimator.terms_):
+    if rows and len(scene.numbers) == 2 == len(scene.estimator.terms_):
         _add_projection(scene)
     add_regions(scene)
     return scene.pictures()
@@ -460,7 +462,7 @@ def _add_projection(scene: Scene) -> None:
     features = [scene.feature(j) for j in sorted(one.place for one in scene.numbers)]
     plan = Plan(ProjectionDisplay, {"features": features}, points=True)
 
-    def words(display: Any) -> Words:
+    def words(display: ProjectionDisplay) -> Words:
         table, note = class_table("projection", display.rows)
         w = " and ".join(short_number(x) for x in display.w)
         said = f"{title}, whose parts are {w}; J = {short_number(display.J)}."
@@ -472,7 +474,9 @@ def _add_projection(scene: Scene) -> None:
 # --- Pictures of indicator regression ------------------------------------------------------------
 
 
-def indicator_pictures(estimator: Any, X: Any, y: Any, *, rows: bool = False) -> Pictures:
+def indicator_pictures(
+    estimator: object, X: TableLike, y: LabelsLike, *, rows: bool = False
+) -> Pictures:
     """Regions over two columns."""
     scene = Scene("indicator", estimator, X, y, rows=rows)
     add_regions(scene)
@@ -482,12 +486,14 @@ def indicator_pictures(estimator: Any, X: Any, y: Any, *, rows: bool = False) ->
 # --- Pictures of a linear discriminant -----------------------------------------------------------
 
 
-def linear_pictures(estimator: Any, X: Any, y: Any, *, rows: bool = False) -> Pictures:
+def linear_pictures(
+    estimator: object, X: TableLike, y: LabelsLike, *, rows: bool = False
+) -> Pictures:
     """Canonical coordinates, densities along them, and regions over two columns."""
     scene = Scene("lda", estimator, X, y, rows=rows)
     whole = float(getattr(estimator, "shrinkage_", 0.0) or 0.0) < 1
     add_canonical(scene, arrows=whole)
-    add_directions(scene, min(estimator.scalings_.shape[1], 2))
+    add_directions(scene, min(scene.estimator.scalings_.shape[1], 2))
     add_regions(scene)
     return scene.pictures()
 
@@ -495,7 +501,9 @@ def linear_pictures(estimator: Any, X: Any, y: Any, *, rows: bool = False) -> Pi
 # --- Pictures of a quadratic discriminant --------------------------------------------------------
 
 
-def quadratic_pictures(estimator: Any, X: Any, y: Any, *, rows: bool = False) -> Pictures:
+def quadratic_pictures(
+    estimator: object, X: TableLike, y: LabelsLike, *, rows: bool = False
+) -> Pictures:
     """Regions with the ellipses of the classes over two columns; densities of the columns."""
     scene = Scene("qda", estimator, X, y, rows=rows)
     add_regions(scene)

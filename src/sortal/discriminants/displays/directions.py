@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, Self, cast
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, cast
 
 import numpy as np
 from matplotlib.collections import LineCollection
@@ -29,6 +29,7 @@ from sortal.plotting.axes import (
 from sortal.plotting.densities import DensitiesDisplay
 from sortal.plotting.fitted import (
     all_terms_shown,
+    attribute,
     criterion_of,
     fitted_direction,
     fitted_rows,
@@ -45,7 +46,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import ArrayLike, NDArray
 
-    from sortal._typing import Float, Places
+    from sortal._typing import Float, LabelsLike, Places, TableLike
+
+    AxesLike: TypeAlias = Sequence[Axes] | NDArray[np.object_]
 
 
 # --- Points, a direction, and where the points fall on it (Zaki & Meira, Figures 20.1 and 20.2) --
@@ -70,8 +73,8 @@ class ProjectionDisplay:
 
     def __init__(
         self,
-        points: Any,
-        labels: Any,
+        points: TableLike,
+        labels: LabelsLike,
         w: ArrayLike,
         *,
         classes: ArrayLike | None = None,
@@ -90,9 +93,9 @@ class ProjectionDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
+        estimator: object,
+        X: TableLike,
+        y: LabelsLike,
         *,
         features: Sequence[Any] | None = None,
         w: ArrayLike | None = None,
@@ -112,7 +115,7 @@ class ProjectionDisplay:
             direction = fitted_direction(estimator, component)[terms]
         else:
             direction = unit_vector(w, 2)
-        whole = len(terms) == len(estimator.terms_)
+        whole = len(terms) == len(attribute(estimator, "terms_"))
         J = criterion_of(estimator, in_terms(direction, terms)) if whole else None
         display = cls(
             rows.points, rows.labels, direction, classes=rows.classes, names=rows.names, J=J
@@ -230,8 +233,8 @@ class DirectionsDisplay:
 
     def __init__(
         self,
-        points: Any,
-        labels: Any,
+        points: TableLike,
+        labels: LabelsLike,
         *,
         fisher: ArrayLike | None = None,
         J: Sequence[float | None] | None = None,
@@ -251,12 +254,12 @@ class DirectionsDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
+        estimator: object,
+        X: TableLike,
+        y: LabelsLike,
         *,
         features: Sequence[Any] | None = None,
-        ax: Any = None,
+        ax: AxesLike | None = None,
         **kw: Any,
     ) -> Self:
         """Draw rows of X; the Fisher direction and each J are the estimator's.
@@ -280,7 +283,7 @@ class DirectionsDisplay:
         )
         return display.plot(ax, **kw)
 
-    def plot(self, ax: Any = None, **kw: Any) -> Self:
+    def plot(self, ax: AxesLike | None = None, **kw: Any) -> Self:
         """Draw on three axes, or six (three above three) with two attributes.
 
         Other keywords go to `Axes.scatter` for the points, or to `Axes.hist` without them.
@@ -335,7 +338,7 @@ def _share_limits(axes: NDArray[Any], points: Float) -> None:
         ax.autoscale_view()
 
 
-def _given_axes(ax: Any, flat: bool) -> NDArray[Any]:
+def _given_axes(ax: AxesLike, flat: bool) -> NDArray[Any]:
     axes = np.asarray(ax, dtype=object)
     if axes.size != 3 and not (flat and axes.size == 6):
         allowed = "three axes, or six in two rows of three" if flat else "three axes"

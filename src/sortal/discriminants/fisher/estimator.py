@@ -150,10 +150,10 @@ class FisherDiscriminant(
         """
         model = self._model
         if X is None:
-            return show_fisher(model, None, self._backend)
+            return show_fisher(model, None).into(self._backend)
         labels = self.predict(X)  # which says what became of missing values
         a = gather(self._map(self._open(X), ask(model.coordinates, identity))).answer
-        return show_fisher(model, ShownRows(a, labels.tolist()), self._backend)
+        return show_fisher(model, ShownRows(a, labels.tolist())).into(self._backend)
 
     @property
     def directions_(self) -> Float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from scipy.special import ndtr
@@ -13,7 +13,7 @@ from sortal.decision.geometry import EPS, Geometry, survey
 from sortal.decision.options import n_directions
 from sortal.discriminants.gaussian import linear_functions
 from sortal.discriminants.linear.learn import nearest
-from sortal.discriminants.linear_functions import LinearMap, project_training
+from sortal.discriminants.linear_functions import ConditionalMean, LinearMap, project_training
 from sortal.discriminants.statistics import (
     FILLED,
     INDICATORS,
@@ -39,7 +39,7 @@ from sortal.modelfile.fields import (
     check_squares,
     need,
 )
-from sortal.records.tables import Table
+from sortal.records.tables import table_of
 
 if TYPE_CHECKING:
     from sortal._typing import CategoricalFeatures, Float, Mask
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from sortal.data.columns import Values
     from sortal.data.schema import Schema
     from sortal.discriminants.statistics import ClassStatistics, MissingPolicy, UnknownPolicy
-    from sortal.records.tables import Cell
+    from sortal.records.tables import Table
     from sortal.summaries.counts import DiscriminantSummary
 
 
@@ -229,7 +229,7 @@ class DirectionEvaluation:
     variances: tuple[float, ...]
     overlap: tuple[tuple[float, ...], ...]
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Plain lists and strings, ready for JSON; an infinite J as the word inf."""
         return {
             "direction": list(self.direction),
@@ -244,11 +244,9 @@ class DirectionEvaluation:
     def to_table(self, backend: str = "pandas") -> Table:
         """A row a class."""
         heads = ("class", "mean", "scatter", "variance", *(f"overlap {c}" for c in self.classes))
-        rows: list[tuple[Cell, ...]] = [
-            (str(label), self.means[k], self.scatters[k], self.variances[k], *self.overlap[k])
-            for k, label in enumerate(self.classes)
-        ]
-        return Table("judged", f"J = {self.J:.6g}", heads, tuple(rows), "ZM 20.1", backend)
+        found = zip(map(str, self.classes), self.means, self.scatters, self.variances, strict=True)
+        rows = ((*own, *overlap) for own, overlap in zip(found, self.overlap, strict=True))
+        return table_of("judged", f"J = {self.J:.6g}", heads, rows, "ZM 20.1", backend)
 
     def __str__(self) -> str:
         return str(self.to_table())
@@ -387,7 +385,9 @@ def build_fisher(stats: ClassStatistics, options: FisherOptions) -> FisherModel:
 def move_threshold(model: FisherModel, threshold: float) -> FisherModel:
     """The same model with another separating point on w."""
     moved = _around(model.directions[:, :1], threshold)
-    missing = replace(model.scores.missing, offsets=moved[1])  # type: ignore[type-var]
+    rule = model.scores.missing
+    assert isinstance(rule, ConditionalMean)  # noqa: S101  (as it was learned)
+    missing = replace(rule, offsets=moved[1])
     scores = replace(model.scores, weights=moved[0], offsets=moved[1], missing=missing)
     return replace(model, threshold=threshold, scores=scores)
 

@@ -181,7 +181,7 @@ class LinearDiscriminant(
         eigenvalues, Wilks' Λ and Box's M with their tests, structure, centroids.
         """
         model, stats = self._model, self._statistics()
-        return show_linear(model, stats, self._decided(X), self._backend)
+        return show_linear(model, stats, self._decided(X)).into(self._backend)
 
     @property
     def priors_(self) -> Float:

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sortal.decision.geometry import EPS, survey
+from sortal.decision.geometry import EPS
 from sortal.discriminants.leave_one_out import LEAST_LEFT
 
 if TYPE_CHECKING:
     from sortal._typing import Float, Mask
-    from sortal.decision.geometry import Geometry
     from sortal.discriminants.leave_one_out import ClassesWithoutRow
     from sortal.discriminants.linear.learn import Shrinkage
     from sortal.discriminants.statistics import ClassStatistics
@@ -35,11 +34,6 @@ class LinearBase:
     stats: ClassStatistics
 
     @cached_property
-    def geometry(self) -> Geometry:
-        """Of S itself."""
-        return survey(self.stats.within, self.stats.between, self.stats.magnitude, settled=True)
-
-    @cached_property
     def spectrum(self) -> tuple[Float, Float]:
         """Eigenvalues of S, rising, and eigenvectors."""
         values, vectors = np.linalg.eigh(self.stats.within)
@@ -53,7 +47,7 @@ class LinearBase:
     @cached_property
     def plain(self) -> bool:
         """Whether S can be inverted where it varies, and nothing else tells classes apart."""
-        return bool(self.geometry.sphere.size) and not self.geometry.apart.size
+        return bool(self.stats.geometry.sphere.size) and not self.stats.geometry.apart.size
 
     @cached_property
     def rounding(self) -> float:
@@ -119,7 +113,7 @@ def _plain(
     """Where S is the identity, S' = I - c hhᵀ."""
     if not base.plain:
         return _nothing(left, len(u))
-    sphere = base.geometry.sphere
+    sphere = base.stats.geometry.sphere
     h, apart = u @ sphere, base.from_own(g, sphere)
     along, length = apart @ h.T, (apart * apart).sum(axis=1)[:, None]
     squares, unsafe = distances(np.einsum("ij,ij->i", h, h), along, length, g, left.cut, left.shift)

@@ -185,7 +185,7 @@ class QuadraticDiscriminant(
         Also Box's M and the numbers of parameters, of the rows as counted.
         """
         model, stats = self._model, self._statistics()
-        return show_quadratic(model, stats, self._decided(X), self._backend)
+        return show_quadratic(model, stats, self._decided(X)).into(self._backend)
 
     @property
     def priors_(self) -> Float:

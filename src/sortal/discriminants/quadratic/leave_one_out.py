@@ -33,7 +33,7 @@ class QuadraticBase:
     @cached_property
     def common(self) -> list[tuple[Float, Float]]:
         """Per class its scatter's eigenvalues and basis, where that of all classes is I."""
-        sphere = self.pooled.geometry.sphere
+        sphere = self.stats.geometry.sphere
         found = []
         for scatter in self.stats.own_scatter:
             values, vectors = np.linalg.eigh(sphere.T @ scatter @ sphere)
@@ -42,7 +42,7 @@ class QuadraticBase:
 
     def is_plain(self, pooling: float) -> bool:
         """Whether every class varies wherever all classes together do."""
-        rank, still = self.pooled.geometry.sphere.shape[1], self.pooled.geometry.still
+        rank, still = self.stats.geometry.sphere.shape[1], self.stats.geometry.still
         kept = [kept_terms(still, size) for size in class_sizes(self.stats, pooling)]
         surveys = (
             own_geometry(self.stats, self.mixed(k, pooling), k, pooling, kept[k])
