@@ -176,7 +176,7 @@ def _rows_of_nodes(inner: TreeModel) -> NDArray[np.float32]:
         sides[branch, met & (inner.missing == branch)] = np.nan
     rows = np.zeros((inner.n_nodes, len(inner.column_kinds)), dtype=np.float32)
     for t in np.flatnonzero(inner.kind != LEAF).tolist():  # in preorder a parent comes first
-        both = inner.children[inner.child_start[t] : inner.child_start[t + 1]]
+        both = inner.below(t)
         rows[both] = rows[t]
         rows[both, inner.attribute[t]] = sides[:, t]
     return rows

@@ -14,7 +14,7 @@ from sortal.errors import choose, counted
 from sortal.native.trees import LEAF, MULTIWAY
 from sortal.records import render as faces
 from sortal.records.render import number_text, quoted, share_text
-from sortal.records.tables import Table, unique
+from sortal.records.tables import Table, fields_of, unique
 from sortal.trees.branches import (
     IntervalCondition,
     Paths,
@@ -84,17 +84,9 @@ class Rule:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists and strings, ready for JSON."""
-        numbers = ("n", "size", "share", "purity", "error")
-        return {
-            "leaf": self.leaf,
-            "label": self.label,
-            **{name: getattr(self, name) for name in numbers},
-            "classes": list(self.classes),
-            "counts": list(self.counts),
-            "probabilities": list(self.probabilities),
-            "path": [condition.to_dict() for condition in self.path],
-            "merged": [condition.to_dict() for condition in self.merged],
-        }
+        numbers = ("leaf", "label", "n", "size", "share", "purity", "error")
+        lists = ("classes", "counts", "probabilities", "path", "merged")
+        return fields_of(self, *numbers, *lists)
 
     def line(self, form: str = "merged", max_values: int | None = None) -> str:
         """The rule with its numbers."""
@@ -303,8 +295,7 @@ class ClassRule:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists and strings, ready for JSON."""
-        rules = [rule.to_dict() for rule in self.rules]
-        return {"label": self.label, "n": self.n, "share": self.share, "rules": rules}
+        return fields_of(self)
 
     def __str__(self) -> str:
         return self.text()
