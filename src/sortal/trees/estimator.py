@@ -290,9 +290,8 @@ class TreeClassifier(TreeOptions, ReadableTree):
             Fitted; `fit_report_` says what was done.
         """
         given = {"cp": cp, "cv": cv, "confidence": confidence, "subtree_raising": subtree_raising}
+        given["join_leaves"] = join_leaves
         given = {name: value for name, value in given.items() if value is not None}
-        if join_leaves is not None:
-            given["join_leaves"] = join_leaves
         fitted, before = self._get_fitted(), self._model
         _refuse_others(pruning, given)
         pruned = copy(self)
