@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar, overload
 
@@ -158,6 +158,21 @@ class Working:
     def _repr_html_(self) -> str:
         short = self.short()
         return faces.join_html(short.title, [table._repr_html_() for table in short.tables])
+
+
+def as_plain(value: object) -> Any:
+    """Lists for tuples, dictionaries for records, as they give them, all else as it is."""
+    if isinstance(value, tuple):
+        return [as_plain(item) for item in value]
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    return fields_of(value) if is_dataclass(value) else value
+
+
+def fields_of(record: object, *names: str) -> dict[str, Any]:
+    """Attributes of a record by name as plain data; all its fields unless some are named."""
+    wanted = names or [one.name for one in fields(record)]  # type: ignore[arg-type]
+    return {name: as_plain(getattr(record, name)) for name in wanted}
 
 
 class RowExplanation(Protocol):

@@ -15,7 +15,7 @@ import numpy as np
 from sortal.decision.options import whole_number
 from sortal.native.trees import CUT, LEAF, MULTIWAY, SPREAD, SUBSET
 from sortal.records.render import moment_text, number_in_full, quoted
-from sortal.records.tables import Table, unique
+from sortal.records.tables import Table, fields_of, unique
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -155,16 +155,8 @@ class SetCondition:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists and strings."""
-        return {
-            "attribute": self.attribute,
-            "values": list(self.values),
-            "against": list(self.against),
-            "others": self.others,
-            "after": self.after,
-            "upto": self.upto,
-            "missing": self.missing,
-            "text": self.text(),
-        }
+        own = ("attribute", "values", "against", "others", "after", "upto", "missing")
+        return fields_of(self, *own) | {"text": self.text()}
 
     def _order_predicate(self) -> str:
         if self.after is None:
@@ -251,7 +243,7 @@ def takes_missing(model: TreeModel, t: int, b: int) -> bool:
 
 def heaviest_branch(model: TreeModel, t: int) -> int:
     """The branch of most weight, the first of equals; also of a node with one branch per value."""
-    below = model.children[model.child_start[t] : model.child_start[t + 1]]
+    below = model.below(t)
     return int(model.pull(below).argmax())
 
 

@@ -11,7 +11,7 @@ from sortal import native
 from sortal.modelfile.fields import INF, Layout, Number, OptionalField, Several, Whole, Word, need
 from sortal.native import trees
 from sortal.native.trees import collapse_strengths
-from sortal.records.tables import Table
+from sortal.records.tables import Table, fields_of
 from sortal.trees.learn import grow
 from sortal.trees.rows import EncodedTreeRows, end_nodes
 
@@ -98,10 +98,7 @@ class CostComplexityPath:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists and numbers, ready for JSON."""
-        columns = {name: getattr(self, name) for name in _HEADS}
-        lists = {name: None if cells is None else list(cells) for name, cells in columns.items()}
-        told = {"n_folds": self.n_folds, "chosen": self.chosen, "chosen_by": self.chosen_by}
-        return lists | told
+        return fields_of(self)
 
     def to_frame(self) -> Any:
         """A data frame: one row a tree."""

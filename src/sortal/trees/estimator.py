@@ -176,7 +176,7 @@ def _rows_of_nodes(inner: TreeModel) -> NDArray[np.float32]:
         sides[branch, met & (inner.missing == branch)] = np.nan
     rows = np.zeros((inner.n_nodes, len(inner.column_kinds)), dtype=np.float32)
     for t in np.flatnonzero(inner.kind != LEAF).tolist():  # in preorder a parent comes first
-        both = inner.children[inner.child_start[t] : inner.child_start[t + 1]]
+        both = inner.below(t)
         rows[both] = rows[t]
         rows[both, inner.attribute[t]] = sides[:, t]
     return rows
@@ -290,9 +290,8 @@ class TreeClassifier(TreeOptions, ReadableTree):
             Fitted; `fit_report_` says what was done.
         """
         given = {"cp": cp, "cv": cv, "confidence": confidence, "subtree_raising": subtree_raising}
+        given["join_leaves"] = join_leaves
         given = {name: value for name, value in given.items() if value is not None}
-        if join_leaves is not None:
-            given["join_leaves"] = join_leaves
         fitted, before = self._get_fitted(), self._model
         _refuse_others(pruning, given)
         pruned = copy(self)

@@ -13,7 +13,7 @@ from sortal.decision.posterior import expected_costs
 from sortal.engines import along, total
 from sortal.native.trees import CUT, LEAF, SPREAD
 from sortal.records.render import decision_text, moment_text, number_in_full, number_text, quoted
-from sortal.records.tables import Table
+from sortal.records.tables import Table, fields_of
 from sortal.trees.branches import (
     MissingMark,
     Paths,
@@ -107,7 +107,7 @@ def _next(model: TreeModel, rows: Walked, i: int, t: int) -> list[tuple[int, flo
     if model.kind[t] == LEAF:
         return []
     j = int(model.attribute[t])
-    below = model.children[model.child_start[t] : model.child_start[t + 1]]
+    below = model.below(t)
     if not is_missing(rows, i, j):
         b = branch_of(model, t, rows.columns[j][i])
     elif model.missing[t] != SPREAD:
@@ -210,32 +210,7 @@ class TreeExplanation:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists and strings, ready for JSON."""
-        path = [
-            {
-                "node": move.node,
-                "condition": move.condition.to_dict(),
-                "value": move.value,
-                "n": move.n,
-                "share": move.share,
-                "amount": move.amount,
-                "mark": move.mark,
-            }
-            for move in self.path
-        ]
-        return {
-            "label": self.label,
-            "node": self.node,
-            "n": self.n,
-            "classes": list(self.classes),
-            "counts": list(self.counts),
-            "probabilities": list(self.probabilities),
-            "start": self.start,
-            "path": path,
-            "rule": [condition.to_dict() for condition in self.rule],
-            "spread": self.spread,
-            "expected_costs": self.expected_costs and list(self.expected_costs),
-            "fallback": self.fallback,
-        }
+        return fields_of(self) | {"fallback": self.fallback}
 
     def to_table(self, backend: str = "pandas") -> Table:
         """The start, the moves and the total. (S 29)"""

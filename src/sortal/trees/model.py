@@ -475,6 +475,10 @@ class TreeModel:
             return np.asarray(self.units.argmax(axis=1))
         return decide_labels(self.counted(), self.costs)
 
+    def below(self, t: int) -> Int32:
+        """The nodes that the branches of node t lead to."""
+        return self.children[self.child_start[t] : self.child_start[t + 1]]
+
     def parents(self) -> Int32:
         """The node above each node; -1 for the root."""
         parent = np.full(self.n_nodes, -1, dtype=np.int32)

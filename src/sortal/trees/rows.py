@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -55,14 +55,6 @@ class EncodedTreeRows:
     unknown: Counts
 
 
-class _Cells(NamedTuple):
-    """One column of a block in a tree's terms."""
-
-    array: Float | Codes
-    n_missing: int
-    n_unknown: int
-
-
 def encode(
     batch: Batch, schema: Schema, column_kinds: Sequence[int], unseen: Sequence[Sequence[int]]
 ) -> EncodedTreeRows:
@@ -70,46 +62,29 @@ def encode(
 
     Codes listed in `unseen` count as unknown.
     """
-    cells = _numbers(batch, schema) | _categories(batch, schema, column_kinds, unseen)
-    columns = [cells[j] for j in range(len(schema.columns))]
-    return EncodedTreeRows(
-        tuple(column.array for column in columns),
-        np.array([column.n_missing for column in columns], dtype=np.int64),
-        np.array([column.n_unknown for column in columns], dtype=np.int64),
-    )
+    read: dict[int, Float | Codes] = {}
+    missing, unknown = np.zeros((2, len(schema.columns)), dtype=np.int64)
+    numbers = [j for j, column in enumerate(schema.columns) if column.is_number]
+    arrays = [as_numbers(batch.columns[j]) for j in numbers]
+    read.update(zip(numbers, arrays, strict=True))
+    if any(native.not_finite(arrays)):  # else nothing is to be counted
+        missing[numbers] = native.count_missing(arrays)
+    if len(strange := np.flatnonzero(missing < 0)):
+        raise infinite(schema.names[strange[0]], "finite numbers")
+    words = [j for j, column in enumerate(schema.columns) if not column.is_number]
+    listed = [schema.columns[j].values for j in words]
+    coded = recode_columns([batch.columns[j] for j in words], listed, batch.n_rows)
+    for j, codes in zip(words, coded, strict=True):
+        if unseen[j]:
+            codes[np.isin(codes, unseen[j])] = UNKNOWN
+        missing[j], unknown[j] = (np.count_nonzero(codes == mark) for mark in (MISSING, UNKNOWN))
+        read[j] = as_ranks(codes) if column_kinds[j] == trees.CUT else codes
+    return EncodedTreeRows(tuple(read[j] for j in range(len(read))), missing, unknown)
 
 
 def encode_for(model: TreeModel, batch: Batch) -> EncodedTreeRows:
     """A block in the terms of a tree."""
     return encode(batch, model.schema, model.column_kinds, model.unseen)
-
-
-def _numbers(batch: Batch, schema: Schema) -> dict[int, _Cells]:
-    numbers = [j for j, column in enumerate(schema.columns) if column.is_number]
-    arrays = [as_numbers(batch.columns[j]) for j in numbers]
-    missing = dict.fromkeys(numbers, 0)
-    if any(native.not_finite(arrays)):  # else nothing is to be counted
-        missing = dict(zip(numbers, native.count_missing(arrays), strict=True))
-    for j in numbers:
-        if missing[j] < 0:
-            raise infinite(schema.names[j], "finite numbers")
-    return {j: _Cells(x, missing[j], 0) for j, x in zip(numbers, arrays, strict=True)}
-
-
-def _categories(
-    batch: Batch, schema: Schema, column_kinds: Sequence[int], unseen: Sequence[Sequence[int]]
-) -> dict[int, _Cells]:
-    words = [j for j, column in enumerate(schema.columns) if not column.is_number]
-    listed = [schema.columns[j].values for j in words]
-    cells = {}
-    coded = recode_columns([batch.columns[j] for j in words], listed, batch.n_rows)
-    for j, codes in zip(words, coded, strict=True):
-        is_cut = column_kinds[j] == trees.CUT
-        if unseen[j]:
-            codes[np.isin(codes, unseen[j])] = UNKNOWN
-        n_missing, n_unknown = (int(np.count_nonzero(codes == mark)) for mark in (MISSING, UNKNOWN))
-        cells[j] = _Cells(as_ranks(codes) if is_cut else codes, n_missing, n_unknown)
-    return cells
 
 
 def as_ranks(codes: Codes) -> Float:

@@ -14,7 +14,7 @@ from sortal.errors import choose, counted
 from sortal.native.trees import LEAF, MULTIWAY
 from sortal.records import render as faces
 from sortal.records.render import number_text, quoted, share_text
-from sortal.records.tables import Table, unique
+from sortal.records.tables import Table, fields_of, unique
 from sortal.trees.branches import (
     IntervalCondition,
     Paths,
@@ -84,17 +84,9 @@ class Rule:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists and strings, ready for JSON."""
-        numbers = ("n", "size", "share", "purity", "error")
-        return {
-            "leaf": self.leaf,
-            "label": self.label,
-            **{name: getattr(self, name) for name in numbers},
-            "classes": list(self.classes),
-            "counts": list(self.counts),
-            "probabilities": list(self.probabilities),
-            "path": [condition.to_dict() for condition in self.path],
-            "merged": [condition.to_dict() for condition in self.merged],
-        }
+        numbers = ("leaf", "label", "n", "size", "share", "purity", "error")
+        lists = ("classes", "counts", "probabilities", "path", "merged")
+        return fields_of(self, *numbers, *lists)
 
     def line(self, form: str = "merged", max_values: int | None = None) -> str:
         """The rule with its numbers."""
@@ -114,14 +106,24 @@ def _side(condition: Condition, whole: Condition) -> Condition:
 
 
 class RuleMaker:
-    """Node → its rule."""
+    """Node → its rule, or its numbers in a line."""
 
     def __init__(self, model: TreeModel) -> None:
         self.model, self._paths = model, Paths(model)
         self._counts, self._shares = model.counts(), model.shares()
         self._purity, self._error = model.purity(), model.error()
         self._labels = model.labels().tolist()
-        self._whole = _whole_box(model)
+        self._whole, self._classes = _whole_box(model), [quoted(label) for label in model.classes]
+
+    def facts(self, t: int) -> str:
+        """n, the weight of each class that is there, purity and error rate; what a leaf says."""
+        counts = self._counts[t].tolist()
+        words = [f"n {number_text(sum(counts))}"]
+        words += [f"{self._classes[k]}: {number_text(n)}" for k, n in enumerate(counts) if n]
+        words.append(f"purity {share_text(float(self._purity[t]))}")
+        words.append(f"error {share_text(float(self._error[t]))}")
+        label = f" -> {self._classes[self._labels[t]]}" if self.model.kind[t] == LEAF else ""
+        return ", ".join(words) + label
 
     def rule(self, t: int) -> Rule:
         """The rule of the rows that end in node t."""
@@ -303,8 +305,7 @@ class ClassRule:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists and strings, ready for JSON."""
-        rules = [rule.to_dict() for rule in self.rules]
-        return {"label": self.label, "n": self.n, "share": self.share, "rules": rules}
+        return fields_of(self)
 
     def __str__(self) -> str:
         return self.text()
@@ -389,12 +390,12 @@ def tree_text(model: TreeModel, max_depth: int | None, max_values: int | None) -
     """The nodes in preorder: what leads there, weights by class, purity and error rate."""
     paths, depths = Paths(model), model.depths().tolist()
     deepest = model.n_nodes if max_depth is None else max_depth
-    below, facts = model.leaves_below().tolist(), _Facts(model)
+    below, maker = model.leaves_below().tolist(), RuleMaker(model)
     lines = []
     for t, depth in enumerate(depths):
         if depth <= deepest:
             condition = paths.above(t).text(max_values) if t else "root"
-            line = f"{_indent(depth)}{condition}: {facts.line(t)}"
+            line = f"{_indent(depth)}{condition}: {maker.facts(t)}"
             hidden = depth == deepest and below[t] > 1
             lines.append(
                 f"{line} … {counted(below[t], 'leaf', 'leaves')} below" if hidden else line
@@ -404,23 +405,3 @@ def tree_text(model: TreeModel, max_depth: int | None, max_values: int | None) -
 
 def _indent(depth: int) -> str:
     return "|  " * depth if depth <= _DEEPEST else f"{'|  ' * _DEEPEST}({depth}) "
-
-
-class _Facts:
-    """The numbers of nodes, and what leaves say."""
-
-    def __init__(self, model: TreeModel) -> None:
-        self._classes = [quoted(label) for label in model.classes]
-        self._counts, self._labels = model.counts(), model.labels()
-        self._purity, self._error = model.purity(), model.error()
-        self._leaf = model.kind == LEAF
-
-    def line(self, t: int) -> str:
-        """n, the weight of each class that is there, purity and error rate."""
-        counts = self._counts[t].tolist()
-        words = [f"n {number_text(sum(counts))}"]
-        words += [f"{self._classes[k]}: {number_text(n)}" for k, n in enumerate(counts) if n]
-        words.append(f"purity {share_text(float(self._purity[t]))}")
-        words.append(f"error {share_text(float(self._error[t]))}")
-        label = f" -> {self._classes[self._labels[t]]}" if self._leaf[t] else ""
-        return ", ".join(words) + label

@@ -16,7 +16,7 @@ from sortal.base.labels import read_target
 from sortal.data.columns import MISSING, as_categories, kept
 from sortal.data.sources import read_weights, refuse_measurements
 from sortal.errors import InputError, LabelError, counted
-from sortal.records.tables import Table, unique
+from sortal.records.tables import Table, fields_of, unique
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoSeries
@@ -57,6 +57,20 @@ CRITERIA_BY_NAME: Final = {
 }
 
 
+# Each measure of a partition, and where it is defined.
+_TAGS: Final = {
+    "entropy": "ZM 19.3",
+    "split_entropy": "ZM 19.4",
+    "gain": "ZM 19.5",
+    "split_information": "C4.5",
+    "gain_ratio": "C4.5",
+    "gini": "ZM 19.6",
+    "split_gini": "ZM 19.6",
+    "gini_decrease": "ZM 19.6",
+    "cart": "ZM 19.7",
+}
+
+
 @dataclass(frozen=True)
 class SplitScore:
     """How well the parts tell the classes apart.
@@ -80,13 +94,7 @@ class SplitScore:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists and strings, ready for JSON."""
-        scores = {name: value for name, value, _ in self._scores()}
-        return {
-            "branches": list(self.branches),
-            "classes": list(self.classes),
-            "counts": [list(row) for row in self.counts],
-            **scores,
-        }
+        return fields_of(self)
 
     def to_frame(self) -> Any:
         """The scores as a data frame: one row a measure."""
@@ -95,7 +103,7 @@ class SplitScore:
     def to_table(self, backend: str = "pandas") -> Table:
         """One row a measure, with the tag of its equation."""
         columns = ("measure", "value", "equation")
-        rows: tuple[tuple[Cell, ...], ...] = tuple(self._scores())
+        rows = tuple((name, getattr(self, name), tag) for name, tag in _TAGS.items())
         return Table("scores", "Scores of the partition", columns, rows, "", backend)
 
     def counts_table(self, backend: str = "pandas") -> Table:
@@ -106,19 +114,6 @@ class SplitScore:
             for part, row in zip(self.branches, self.counts, strict=True)
         )
         return Table("counts", "Counts by part and class", heads, rows, "", backend)
-
-    def _scores(self) -> list[tuple[str, float | None, str]]:
-        return [
-            ("entropy", self.entropy, "ZM 19.3"),
-            ("split_entropy", self.split_entropy, "ZM 19.4"),
-            ("gain", self.gain, "ZM 19.5"),
-            ("split_information", self.split_information, "C4.5"),
-            ("gain_ratio", self.gain_ratio, "C4.5"),
-            ("gini", self.gini, "ZM 19.6"),
-            ("split_gini", self.split_gini, "ZM 19.6"),
-            ("gini_decrease", self.gini_decrease, "ZM 19.6"),
-            ("cart", self.cart, "ZM 19.7"),
-        ]
 
     def __str__(self) -> str:
         return f"{self.counts_table()}\n\n{self.to_table()}"

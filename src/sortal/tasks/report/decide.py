@@ -39,6 +39,7 @@ from sortal.plotting.axes import color
 from sortal.records.render import PagePart, plain
 from sortal.trees.drawing.html import describe_tree
 from sortal.trees.model import TreeModel
+from sortal.trees.prune import FittedTree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -53,7 +54,7 @@ _KINDS: Final[dict[type, Callable[[Any], BrowserModel]]] = {
     IndicatorModel: describe_indicator,
     LinearModel: describe_linear,
     QuadraticModel: describe_quadratic,
-    TreeModel: describe_tree,
+    FittedTree: describe_tree,
 }
 
 # A page may have 2 MB in all.

@@ -146,7 +146,7 @@ def decide(
         starts=starts(chosen, rows, models[0], wishes),
         missing=getattr(estimator, "missing", ""),
         unknown=getattr(estimator, "unknown", ""),
-        costs=None if costs is None else estimator._read_costs(costs),
+        costs=None if costs is None else estimator._fitted.read_costs(costs),
         ranges=_ranges(rows.X),
     )
     return (part, "") if part is not None else (None, _in_python(chosen))

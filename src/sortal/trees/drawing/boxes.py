@@ -377,7 +377,7 @@ class _SketchedNodes:
         for i, t in enumerate(self.nodes.tolist()):
             if self.leaf[i] or self.cut[i]:
                 continue
-            below = model.children[model.child_start[t] : model.child_start[t + 1]].tolist()
+            below = model.below(t).tolist()
             for b, child in enumerate(below):
                 condition = branch_condition(model, Step(t, b))
                 sentence = shorten(condition.text(_VALUES_TOLD), _LONGEST)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
-from xml.etree.ElementTree import Element, SubElement, tostring
+from xml.etree.ElementTree import Element, tostring
 
 import numpy as np
 from markupsafe import Markup
@@ -51,13 +51,21 @@ from sortal.trees.drawing.boxes import (
     leaf_widths,
 )
 from sortal.trees.drawing.layout import LOOK, arrange, sketch
-from sortal.trees.drawing.svg import GRAY, class_fill, digest, inline_svg, svg_rules, told_counts
+from sortal.trees.drawing.svg import (
+    GRAY,
+    add,
+    class_fill,
+    digest,
+    inline_svg,
+    svg_rules,
+    told_counts,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from sortal.trees.cost_complexity import CostComplexityPath
-    from sortal.trees.drawing.boxes import Sketch
+    from sortal.trees.drawing.boxes import Item, Sketch
     from sortal.trees.drawing.layout import Drawing
     from sortal.trees.model import TreeModel
 
@@ -256,7 +264,7 @@ class NestedTrees:
         size = {"width": str(_WIDE), "height": str(_HIGH), "viewBox": f"0 0 {_WIDE} {_HIGH}"}
         svg = Element("svg", {"class": "curve", "role": "img", **size})
         svg.set("aria-labelledby", f"{name}-curve")
-        SubElement(svg, "title", {"id": f"{name}-curve"}).text = self._alternative()
+        add(svg, "title", self._alternative(), id=f"{name}-curve")
         self._draw_axes(svg)
         own = self._points(self._own_errors())
         _draw_line(svg, own, color(1), "square", dashes="2 2")
@@ -265,10 +273,10 @@ class NestedTrees:
             _draw_line(svg, self._points(self.path.cv_error), color(0), "circle")
         if self.path.chosen is not None:
             x, y = self._points(self._heights())[self.path.chosen]
-            SubElement(svg, "circle", {"class": "chosen", "cx": str(x), "cy": str(y), "r": "6"})
+            add(svg, "circle", class_="chosen", cx=x, cy=y, r=6)
         x, y = self._points(self._heights())[-1]
-        now = SubElement(svg, "g", {"data-part": "now", "transform": f"translate({x:g} {y:g})"})
-        SubElement(now, "path", {"class": "now", "d": "M0 -8L8 0L0 8L-8 0Z"})
+        now = add(svg, "g", data_part="now", transform=f"translate({x:g} {y:g})")
+        add(now, "path", class_="now", d="M0 -8L8 0L0 8L-8 0Z")
         return tostring(svg, encoding="unicode")
 
     def _alternative(self) -> str:
@@ -302,16 +310,14 @@ class NestedTrees:
     def _draw_axes(self, svg: Element) -> None:
         bottom, right = _HIGH - _BELOW, _WIDE - _RIGHT
         axes = f"M{_LEFT} {_TOP}V{bottom}H{right}"
-        SubElement(svg, "path", {"d": axes, "fill": "none", "stroke": GRAY})
+        add(svg, "path", d=axes, fill="none", stroke=GRAY)
         top = self._points([1.0])[0][1] if self._most() >= 1 else None
         marks = [("0", bottom)] + ([("1", top)] if top is not None else [])
         for text, y in marks:
-            place = {"x": str(_LEFT - 6), "y": str(y + 4), "text-anchor": "end"}
-            SubElement(svg, "text", {"class": "fact", **place}).text = text
+            add(svg, "text", text, class_="fact", x=_LEFT - 6, y=y + 4, text_anchor="end")
         ends = [(_LEFT, "start", self.stops[0]), (right, "end", self.stops[-1])]
         for x, anchor, stop in ends[: len(self.stops)]:
-            place = {"x": str(x), "y": str(_HIGH - 6), "text-anchor": anchor}
-            SubElement(svg, "text", {"class": "fact", **place}).text = stop.leaves
+            add(svg, "text", stop.leaves, class_="fact", x=x, y=_HIGH - 6, text_anchor=anchor)
 
     def _draw_deviations(self, svg: Element) -> None:
         errors, around = self.path.cv_error or (), self.path.cv_deviation or ()
@@ -319,19 +325,18 @@ class NestedTrees:
         above = self._points([error + deviation for error, deviation in pairs])
         under = self._points([max(error - deviation, 0) for error, deviation in pairs])
         corners = "L".join(f"{x} {y}" for x, y in [*above, *under[::-1]])
-        band = {"d": f"M{corners}Z", "fill": color(0), "stroke": color(0)}
-        SubElement(svg, "path", {**band, "class": "band"})
+        add(svg, "path", d=f"M{corners}Z", fill=color(0), stroke=color(0), class_="band")
 
 
 def _draw_line(svg: Element, points: list[Point], ink: str, shape: str, dashes: str = "") -> None:
     line = {"d": "M" + "L".join(f"{x} {y}" for x, y in points), "fill": "none", "stroke": ink}
-    SubElement(svg, "path", {**line, "stroke-width": "1.5", "stroke-dasharray": dashes or "none"})
+    add(svg, "path", **line, stroke_width=1.5, stroke_dasharray=dashes or "none")
     for x, y in points if len(points) <= _MOST_MARKED else ():
         if shape == "circle":
-            SubElement(svg, "circle", {"cx": str(x), "cy": str(y), "r": "2.6", "fill": ink})
+            add(svg, "circle", cx=x, cy=y, r=2.6, fill=ink)
         else:
-            place = {"x": str(round(x - 2.3, 1)), "y": str(round(y - 2.3, 1))}
-            SubElement(svg, "rect", {**place, "width": "4.6", "height": "4.6", "fill": ink})
+            place = {"x": round(x - 2.3, 1), "y": round(y - 2.3, 1)}
+            add(svg, "rect", **place, width=4.6, height=4.6, fill=ink)
 
 
 def _short(error: float) -> str:
@@ -500,29 +505,27 @@ def _data(model: TreeModel, drawn: Sketch, fields: list[FormField], prefix: str)
         "look": LOOK | {"pad": PAD, "gray": GRAY},
         "orientation": drawn.orientation,
         "room": drawn.room,
-        "node": [item.node for item in items],
-        "parent": [item.parent for item in items],
-        "end": [item.end for item in items],
-        "depth": [item.depth for item in items],
+        **_columns(items, "node", "parent", "end", "depth"),
         "leaf": [int(item.is_leaf) for item in items],
         "cut": [int(item.is_cut) for item in items],
-        "leaves": [item.leaves for item in items],
-        "lines": [item.lines for item in items],
+        **_columns(items, "leaves", "lines"),
         "facts": [item.title.partition("\n")[2] for item in items],
-        "label": [item.label for item in items],
-        "n": [item.n for item in items],
+        **_columns(items, "label", "n"),
         "parts": told,
         "rest": [int(len(t) < len(item.parts)) for t, item in zip(told, items, strict=True)],
         "width": [item.width for item in items],
         "labelWidth": [condition_width(item.condition) for item in items],
-        "condition": [item.condition for item in items],
-        "sentence": [item.sentence for item in items],
+        **_columns(items, "condition", "sentence"),
         "attribute": [place.get(j, -1) for j in asked],
         "names": [names[j] for j in place],
         "classes": {k: _class(model, k, prefix) for k in sorted(shown)},
         "fields": [{"name": place[field.attribute], "kind": field.kind} for field in fields],
         "tests": tests_of(model, nodes, fields) if fields else [],
     }
+
+
+def _columns(items: Sequence[Item], *names: str) -> dict[str, list[object]]:
+    return {name: [getattr(item, name) for item in items] for name in names}
 
 
 def _class(model: TreeModel, k: int, prefix: str) -> dict[str, str]:
@@ -556,7 +559,7 @@ def describe_tree(model: TreeModel) -> BrowserModel:
         "kind": model.kind.tolist(),
         "attribute": [place.get(j, -1) for j in model.attribute.tolist()],
         "threshold": pack(model.threshold),
-        "children": [_children(model, t) for t in range(model.n_nodes)],
+        "children": [model.below(t).tolist() for t in range(model.n_nodes)],
         "values": [_values(model, t) for t in range(model.n_nodes)],
         "heavier": model.heavier.tolist(),
         "missing": model.missing.tolist(),
@@ -570,11 +573,6 @@ def describe_tree(model: TreeModel) -> BrowserModel:
     }
     ranges = tuple(None if model.ranges is None else model.ranges[j] for j in asked)
     return BrowserModel("tree", model.schema, tuple(asked), ranges, numbers, about=False)
-
-
-def _children(model: TreeModel, t: int) -> list[int]:
-    below: list[int] = model.children[model.child_start[t] : model.child_start[t + 1]].tolist()
-    return below
 
 
 def _values(model: TreeModel, t: int) -> list[list[int]] | None:

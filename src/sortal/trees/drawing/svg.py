@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from sortal.trees.drawing.boxes import ClassMark
     from sortal.trees.drawing.layout import Box, Drawing, Edge
 
-    Attributes = dict[str, str]
-
 # What XML cannot hold.
 _ILLEGAL: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -83,8 +81,7 @@ def svg_of(
     legend = _Legend(drawing)
     size = max(drawing.width, legend.width), drawing.height + legend.height
     svg = svg_root(prefix, size, title, description)
-    style = SubElement(svg, "style")
-    style.text = svg_rules(f"#{prefix}") + _themes(prefix, theme)
+    add(svg, "style", svg_rules(f"#{prefix}") + _themes(prefix, theme))
     svg.append(pattern_tiles(drawing, prefix))
     svg.append(legend.element(prefix))
     tree = tree_group(drawing, prefix, highlight)
@@ -112,9 +109,9 @@ def svg_root(prefix: str, size: tuple[int, int], title: str, description: str) -
     attributes["viewBox"] = f"0 0 {width} {height}"
     attributes["aria-labelledby"] = f"{prefix}-title" + (f" {prefix}-text" if description else "")
     svg = Element("svg", attributes)
-    _add(svg, "title", _legal(title), {"id": f"{prefix}-title"})
+    add(svg, "title", _legal(title), id=f"{prefix}-title")
     if description:
-        _add(svg, "desc", _legal(description), {"id": f"{prefix}-text"})
+        add(svg, "desc", _legal(description), id=f"{prefix}-text")
     return svg
 
 
@@ -122,12 +119,12 @@ def tree_group(drawing: Drawing, prefix: str, highlight: Collection[int]) -> Ele
     """Edges below, boxes above them."""
     bright = frozenset(highlight)
     tree = Element("g", {"class": f"tree {drawing.orientation}"})
-    edges = SubElement(tree, "g", {"class": "edges"})
+    edges = add(tree, "g", class_="edges")
     on_path = [{edge.parent, edge.child} <= bright for edge in drawing.edges]
     # lit edges come last, so that no other lies upon them
     for is_lit, edge in sorted(zip(on_path, drawing.edges, strict=True), key=itemgetter(0)):
         _draw_edge(edges, edge, is_lit=is_lit)
-    boxes = SubElement(tree, "g", {"class": "boxes"})
+    boxes = add(tree, "g", class_="boxes")
     for box in drawing.boxes:
         _draw_box(boxes, box, prefix, is_lit=box.node in bright)
     return tree
@@ -175,35 +172,33 @@ def told_counts(counts: tuple[tuple[int, float], ...]) -> list[tuple[int, float]
 
 
 def _draw_edge(edges: Element, edge: Edge, *, is_lit: bool) -> None:
-    group = SubElement(edges, "g", {"class": "edge lit" if is_lit else "edge"})
-    _add(group, "title", edge.title)
+    group = add(edges, "g", class_="edge lit" if is_lit else "edge")
+    add(group, "title", edge.title)
     start, *corners = edge.path
     line = "".join(f"L{x} {y}" for x, y in corners)
-    SubElement(group, "path", {"d": f"M{start[0]} {start[1]}{line}"})
+    add(group, "path", d=f"M{start[0]} {start[1]}{line}")
     x, y = edge.at
-    _add(group, "text", edge.label, {"class": "label", "x": str(x), "y": str(y)})
+    add(group, "text", edge.label, class_="label", x=x, y=y)
 
 
 def _draw_box(boxes: Element, box: Box, prefix: str, *, is_lit: bool) -> None:
     words = ["box", *["leaf"] * box.leaf, *["lit"] * is_lit]
-    place = {"transform": f"translate({box.x} {box.y})", "data-node": str(box.node)}
-    group = SubElement(boxes, "g", {"class": " ".join(words), **place})
-    _add(group, "title", box.title)
+    at = f"translate({box.x} {box.y})"
+    group = add(boxes, "g", class_=" ".join(words), transform=at, data_node=box.node)
+    add(group, "title", box.title)
     if box.more:
-        SubElement(group, "path", {"class": "stack", "d": _stack(box.width, box.height)})
+        add(group, "path", class_="stack", d=_stack(box.width, box.height))
     fill, stroke = [color(box.label)] * 2 if box.leaf else ("currentColor", GRAY)
-    size = {"width": str(box.width), "height": str(box.height), "rx": "6"}
-    SubElement(group, "rect", {"class": "frame", **size, "fill": fill, "stroke": stroke})
+    size = {"width": box.width, "height": box.height, "rx": 6}
+    add(group, "rect", class_="frame", **size, fill=fill, stroke=stroke)
     for row, (line, name) in enumerate(zip(box.lines, ("name", "fact", "more"), strict=False)):
         y = 17 + 15 * row - row // 2
-        _add(group, "text", line, {"class": name, "x": str(PAD), "y": str(y)})
-    corner = {"x": str(box.width - PAD), "y": "16"}
-    _add(group, "text", str(box.node), {"class": "number", **corner})
+        add(group, "text", line, class_=name, x=PAD, y=y)
+    add(group, "text", str(box.node), class_="number", x=box.width - PAD, y=16)
     for k, start, end in bar_parts(box):
-        place = {"x": _number(PAD + start), "y": str(box.height - 12)}
-        size = {"width": _number(end - start), "height": "6"}
         if end > start:
-            SubElement(group, "rect", {**place, **size, "fill": class_fill(k, prefix)})
+            x, width, fill = _number(PAD + start), _number(end - start), class_fill(k, prefix)
+            add(group, "rect", x=x, y=box.height - 12, width=width, height=6, fill=fill)
 
 
 def _stack(width: int, height: int) -> str:
@@ -215,11 +210,11 @@ def _tile(k: int, prefix: str) -> Element:
     """A class color with strokes over it, dark on light colors and light on dark ones."""
     size = {"width": "6", "height": "6"}
     tile = Element("pattern", {"id": f"{prefix}-{k}", "patternUnits": "userSpaceOnUse", **size})
-    SubElement(tile, "rect", {**size, "fill": color(k)})
+    add(tile, "rect", **size, fill=color(k))
     red, green, blue = (int(color(k)[at : at + 2], 16) for at in (1, 3, 5))
     over = "#000" if 3 * red + 6 * green + blue > 1400 else "#fff"
-    stroke = {"stroke": over, "stroke-width": _WIDER.get(pattern(k), "1")}
-    SubElement(tile, "path", {"d": _STROKES[pattern(k)], **stroke, "stroke-linecap": "round"})
+    stroke = {"stroke": over, "stroke_width": _WIDER.get(pattern(k), "1")}
+    add(tile, "path", d=_STROKES[pattern(k)], **stroke, stroke_linecap="round")
     return tile
 
 
@@ -254,13 +249,13 @@ class _Legend:
         """Samples and names."""
         legend = Element("g", {"class": "legend"})
         for (word, mark), (x, y) in zip(self.entries, self.places, strict=True):
-            entry = SubElement(legend, "g", {"transform": f"translate({x} {y})"})
+            entry = add(legend, "g", transform=f"translate({x} {y})")
             if mark:
-                _add(entry, "title", mark.title)
-                sample = {"width": "12", "height": "12", "y": "1", "rx": "2"}
-                SubElement(entry, "rect", {**sample, "fill": class_fill(mark.k, prefix)})
-            style = {} if mark else {"class": "more"}
-            _add(entry, "text", word, {"x": "18" if mark else "0", "y": "11", **style})
+                add(entry, "title", mark.title)
+                fill = class_fill(mark.k, prefix)
+                add(entry, "rect", width=12, height=12, y=1, rx=2, fill=fill)
+            style = {} if mark else {"class_": "more"}
+            add(entry, "text", word, x=18 if mark else 0, y=11, **style)
         return legend
 
 
@@ -280,8 +275,12 @@ def _themes(prefix: str, theme: str) -> str:
     return f"{first}@media(prefers-color-scheme:dark){{#{prefix}{{{_GROUNDS['dark']}}}}}"
 
 
-def _add(parent: Element, tag: str, text: str, attributes: Attributes | None = None) -> None:
-    SubElement(parent, tag, attributes or {}).text = text
+def add(parent: Element, tag: str, text: str = "", /, **given: object) -> Element:
+    """An element below another; attributes by names in which _ stands for -, as in `class_`."""
+    named = {name.strip("_").replace("_", "-"): str(value) for name, value in given.items()}
+    made = SubElement(parent, tag, named)
+    made.text = text
+    return made
 
 
 def _number(x: float) -> str:
