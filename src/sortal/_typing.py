@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,10 +19,10 @@ Counts: TypeAlias = NDArray[np.int64]
 
 # --- What users give -----------------------------------------------------------------------------
 
-Label: TypeAlias = Hashable
 TableLike: TypeAlias = "IntoDataFrame | ArrayLike"
 LabelsLike: TypeAlias = "IntoSeries | ArrayLike | str"
-PriorsLike: TypeAlias = ArrayLike | Mapping[Label, float] | None
+# keys of any kind: to a type checker, a dict by words is no mapping by all that can be a key
+PriorsLike: TypeAlias = ArrayLike | Mapping[Any, float] | None
 CostsLike: TypeAlias = ArrayLike | None
-ClassWeight: TypeAlias = Mapping[Label, float] | str | None
+ClassWeight: TypeAlias = Mapping[Any, float] | str | None
 CategoricalFeatures: TypeAlias = str | Sequence[str] | Sequence[int] | Sequence[bool] | None
