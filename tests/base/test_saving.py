@@ -255,6 +255,10 @@ class ToyModel:
         classes=FromSchema("classes"), counts=Array("i8", "classes", least=0)
     )
 
+    @property
+    def size(self) -> int:
+        return len(self.counts)
+
     def check(self) -> None:
         if not self.counts.any():
             raise FormatError("no rows")

@@ -85,7 +85,7 @@ def say_nearest(
     return say
 
 
-NEAREST = Learner(
+NEAREST: Learner[StumpOptions, BayesSummary, StumpModel] = Learner(
     options=StumpOptions,
     kept=Layout(model=RecordField(StumpModel), summary=SummaryField(BayesSummary)),
     plan=lambda training, options: plan(training.source.schema, options),
