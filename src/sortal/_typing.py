@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -19,9 +19,9 @@ Counts: TypeAlias = NDArray[np.int64]
 
 # --- What users give -----------------------------------------------------------------------------
 
-Label: TypeAlias = Hashable
 TableLike: TypeAlias = "IntoDataFrame | ArrayLike"
 LabelsLike: TypeAlias = "IntoSeries | ArrayLike | str"
+# keys of any kind: to a type checker, a dict by words is no mapping by all that can be a key
 PriorsLike: TypeAlias = ArrayLike | Mapping[Any, float] | None
 CostsLike: TypeAlias = ArrayLike | None
 ClassWeight: TypeAlias = Mapping[Any, float] | str | None

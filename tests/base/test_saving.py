@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 from zipfile import ZipFile
@@ -17,16 +17,23 @@ from sklearn.model_selection import StratifiedKFold
 from tests.base.saving_cases import CASES, DISCRIMINANTS, EVERY, LABELS, case, mixed, numbers
 
 from sortal import DiscreteBayes, LinearDiscriminant, QuadraticDiscriminant, TreeClassifier
-from sortal.base.ladder import TableClassifier
+from sortal.base.classifier import TableClassifier
+from sortal.base.learner import Learner
+from sortal.base.options import whole
 from sortal.base.save import DataFile, FitCall, parts_of, restore
+from sortal.decision.scores import ScoredTerms
 from sortal.errors import FormatError, InputError, SortalWarning
 from sortal.modelfile.arrays import Array, RecordField
 from sortal.modelfile.fields import FromSchema, Layout, Whole
+from sortal.summaries.value_tables import BayesSummary, SummarizeBayes
 from sortal.tasks import load as loading
 from sortal.tasks.load import load
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from sortal.data.schema import Schema
+    from sortal.data.sources import Batch
 
 pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.SortalWarning")
 SCHEMA = Path(__file__).resolve().parents[2] / "docs" / "model_file.schema.json"
@@ -248,36 +255,49 @@ class ToyModel:
         classes=FromSchema("classes"), counts=Array("i8", "classes", least=0)
     )
 
+    @property
+    def size(self) -> int:
+        return len(self.counts)
+
     def check(self) -> None:
         if not self.counts.any():
             raise FormatError("no rows")
 
 
-class ToyClassifier(TableClassifier):
+@dataclass(eq=False, repr=False)
+class ToyOptions:
+    """Its parameter."""
+
+    shift: int = whole(0, 0, "How many classes later.")
+
+
+def say_most(fitted: Any, question: Any) -> Callable[[Batch], ScoredTerms]:
+    label = fitted.model.counts.argmax() + fitted.options.shift
+    none = np.zeros(len(fitted.schema.columns), dtype=np.int64)
+    return lambda batch: ScoredTerms(np.full(batch.n_rows, label), none, none)
+
+
+def count(summary: BayesSummary, schema: Schema, *_: object) -> ToyModel:
+    return ToyModel(schema.classes, summary.classes.units)
+
+
+# A learner whose file has something beside the model, and no summary.
+TOY: Learner[ToyOptions, BayesSummary, ToyModel] = Learner(
+    options=ToyOptions,
+    kept=Layout(model=RecordField(ToyModel), seen=Whole(least=1)),
+    plan=lambda *_: SummarizeBayes((), (), ()),
+    later_plan=lambda *_: SummarizeBayes((), (), ()),
+    model=count,
+    answer=say_most,
+    pack=lambda fitted: {"model": fitted.model, "seen": fitted.report.rows},
+    unpack=lambda learner, kept, declared, options: (None, None, kept["model"]),  # noqa: ARG005
+)
+
+
+class ToyClassifier(ToyOptions, TableClassifier[ToyOptions, BayesSummary, ToyModel]):
     """Always says the same."""
 
-    _kept: ClassVar[Layout] = Layout(_model=RecordField(ToyModel), _seen=Whole(least=1))
-
-    def __init__(self, shift: int = 0, *, categorical_features: Any = "from_dtype") -> None:
-        self.shift = shift
-        self.categorical_features = categorical_features
-
-    n_jobs = None
-    missing = unknown = "skip"
-
-    def fit(self, X: Any, y: Any) -> ToyClassifier:
-        training = self._open_training(X, y, None)
-        labels = training.source.block(0).labels()
-        self._schema = type(training.declared)(training.declared.columns, labels.values)
-        counts = np.bincount(labels.codes, minlength=len(labels.values)).astype(np.int64)
-        self._model, self._seen = ToyModel(labels.values, counts), int(counts.sum())
-        self.classes_ = np.array(labels.values)
-        self._set_input_names(training)
-        return self
-
-    def predict(self, X: Any) -> Any:
-        n = self._open(X).table.n_rows
-        return self.classes_[np.full(n, self._model.counts.argmax() + self.shift)]
+    learner = TOY
 
 
 def test_a_learner_from_elsewhere_needs_no_more_than_its_layout(
@@ -291,21 +311,14 @@ def test_a_learner_from_elsewhere_needs_no_more_than_its_layout(
     monkeypatch.setattr(loading, "estimator_named", find)
     again = load(tmp_path / "toy.sortal")
     assert again.predict(mixed()[:2]).tolist() == ["b", "b"]
-    assert (again._seen, again.shift) == (90, 1)
+    assert (parts_of(again).manifest["state"]["seen"], again.shift) == (90, 1)
     assert again._model.counts.tolist() == [60, 30]
 
 
-def test_a_class_that_does_not_say_what_it_keeps_is_told_to() -> None:
+def test_a_learner_that_does_not_say_what_its_model_is_is_told_to() -> None:
     class Silent(ToyClassifier):
         pass
 
-    class Untold(TableClassifier):
-        missing = "error"
-
-        def fit(self, X: Any, y: Any) -> Untold:
-            self.classes_, self._model = np.unique(y), None
-            return self
-
     assert parts_of(Silent().fit(mixed(), LABELS["str"])).manifest["estimator"] == "Silent"
-    with pytest.raises(TypeError, match="_kept = Layout"):
-        parts_of(Untold().fit(None, [0, 1]))
+    with pytest.raises(TypeError, match=r"kept=Layout\(model="):
+        replace(TOY, kept=Layout(seen=Whole(least=1)))

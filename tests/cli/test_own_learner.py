@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -11,11 +11,15 @@ import pytest
 
 import sortal
 from sortal import datasets
-from sortal.base.ladder import FitReport, TableClassifier
-from sortal.data.columns import as_categories, as_numbers
-from sortal.data.schema import Schema
-from sortal.modelfile.arrays import Array, RecordField
+from sortal.base.classifier import TableClassifier
+from sortal.base.learner import Learner
+from sortal.base.options import n_jobs, option
+from sortal.data.columns import as_numbers
+from sortal.decision.scores import ScoredTerms
+from sortal.errors import ColumnError, MissingValueWarning
+from sortal.modelfile.arrays import Array, RecordField, SummaryField
 from sortal.modelfile.fields import FromSchema, Layout
+from sortal.summaries.value_tables import BayesSummary, SummarizeBayes
 from sortal.tasks import registry
 
 if TYPE_CHECKING:
@@ -24,13 +28,31 @@ if TYPE_CHECKING:
 
     from tests.cli.conftest import Done
 
+    from sortal._typing import Float
+    from sortal.base.learner import Fitted
+    from sortal.data.schema import Schema
+    from sortal.data.sources import Batch
+    from sortal.decision.scores import Question
+
+
+# --- A learner: its options, its model, and a value of functions over what exists already --------
+
+
+@dataclass(eq=False, repr=False)
+class StumpOptions:
+    """The parameters: the signature, the docstring and what a file keeps follow from them."""
+
+    column: str = option("", "str", "The column that is measured.")
+    _: KW_ONLY
+    n_jobs: int | None = n_jobs()
+
 
 @dataclass(frozen=True, eq=False)
 class StumpModel:
     """The mean of one number in each class: the nearest mean is said."""
 
     classes: tuple[Any, ...]
-    means: Any
+    means: Float
 
     LAYOUT: ClassVar[Layout] = Layout(classes=FromSchema("classes"), means=Array("f8", "classes"))
 
@@ -40,44 +62,51 @@ class StumpModel:
         return len(self.means)
 
 
-class NearestMean(TableClassifier):
+def plan(schema: Schema, options: StumpOptions) -> SummarizeBayes:
+    """One column is measured: moments by class, which merge and subtract."""
+    if options.column not in schema.names:
+        raise ColumnError(f"column={options.column!r} is no column of this table: name one.")
+    return SummarizeBayes((), (schema.names.index(options.column),), (options.column,))
+
+
+def say_nearest(
+    fitted: Fitted[StumpOptions, BayesSummary, StumpModel],
+    question: Question,
+) -> Callable[[Batch], ScoredTerms]:
+    """A pass: the class with the nearest mean."""
+    model, (j,) = fitted.model, fitted.plan.numbers
+
+    def say(batch: Batch) -> ScoredTerms:
+        x, none = as_numbers(batch.columns[j]), np.zeros(len(batch.columns), dtype=np.int64)
+        missing = np.where(np.arange(len(none)) == j, np.isnan(x).sum(), none)
+        away = np.abs(np.nan_to_num(x)[:, None] - model.means)
+        return ScoredTerms(away.argmin(axis=1), missing, none)
+
+    return say
+
+
+NEAREST: Learner[StumpOptions, BayesSummary, StumpModel] = Learner(
+    options=StumpOptions,
+    kept=Layout(model=RecordField(StumpModel), summary=SummaryField(BayesSummary)),
+    plan=lambda training, options: plan(training.source.schema, options),
+    later_plan=lambda schema, options, fitted: plan(schema, options),  # noqa: ARG005
+    model=lambda summary, schema, options, training: StumpModel(  # noqa: ARG005
+        schema.classes, summary.moments.over(schema.classes).mean[0]
+    ),
+    answer=say_nearest,
+    absent=dict.fromkeys(
+        ("predict_proba", "predict_log_proba", "decision_function"), "The nearest mean is said."
+    ),
+)
+
+
+class NearestMean(StumpOptions, TableClassifier[StumpOptions, BayesSummary, StumpModel]):
     """Says the class whose mean of one column is nearest."""
 
-    _kept: ClassVar[Layout] = Layout(_model=RecordField(StumpModel))
-
-    def __init__(self, column: str = "", *, n_jobs: int | None = None) -> None:
-        self.column = column
-        self.n_jobs = n_jobs
-
-    categorical_features: Any = "from_dtype"
-    missing = unknown = "skip"
-
-    def fit(self, X: Any, y: Any) -> NearestMean:
-        training = self._open_training(X, y, None)
-        source = replace(training.source, block_rows=training.source.table.n_rows)
-        batch = next(iter(self._engine().map(source, _as_it_is)))
-        labels = as_categories(batch.labels())
-        self._schema = Schema(training.declared.columns, labels.values)
-        x, classes = as_numbers(batch.columns[self._place()]), range(len(labels.values))
-        means = np.array([np.nanmean(x[labels.codes == k]) for k in classes])
-        self._model = StumpModel(labels.values, means)
-        self.classes_ = np.array(labels.values)
-        self.fit_report_ = FitReport(batch.n_rows, {})
-        self._set_input_names(training)
-        return self
-
-    def predict(self, X: Any) -> Any:
-        batches = self._engine().map(self._open(X), _as_it_is)
-        x = np.concatenate([as_numbers(batch.columns[self._place()]) for batch in batches])
-        away = np.abs(np.nan_to_num(x)[:, None] - self._model.means)
-        return self.classes_[away.argmin(axis=1)]
-
-    def _place(self) -> int:
-        return self._schema.names.index(self.column)
+    learner = NEAREST
 
 
-def _as_it_is(batch: Any) -> Any:
-    return batch
+# --- What it can do now --------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -97,8 +126,24 @@ def test_it_goes_through_the_commands_and_the_file(run: Callable[..., Done], her
     told = json.loads(run("predict", "own.sortal", "penguins.csv", "--json").out)
     model = sortal.load(here / "own.sortal")
     assert isinstance(model, NearestMean)
-    said = model.predict(datasets.penguins()).tolist()
+    with pytest.warns(MissingValueWarning, match=r"2 cells \('flipper_length_mm' 2\)"):
+        said = model.predict(datasets.penguins()).tolist()
     assert [row["prediction"] for row in told] == said
     shown = run("show", "own.sortal")
     assert (shown.code, "The nearest mean wins." in shown.out) == (0, True)
     assert run("explain", "own.sortal", "penguins.csv", "--row", "1").code == 1  # it has none
+
+
+def test_it_learns_on_forgets_and_describes_itself() -> None:
+    table, column = datasets.penguins(), "flipper_length_mm"
+    whole, parts = NearestMean(column).fit(table, "species"), NearestMean(column)
+    parts.partial_fit(table[::2], "species").partial_fit(table[1::2], "species")
+    np.testing.assert_allclose(parts._model.means, whole._model.means, rtol=1e-12)
+    parts.forget(table[:50], "species")
+    rest = NearestMean(column).fit(table[50:], "species")
+    np.testing.assert_allclose(parts._model.means, rest._model.means, rtol=1e-12)
+    assert not hasattr(whole, "predict_proba")
+    assert repr(whole) == f"NearestMean(column='{column}')"
+    doc = str(NearestMean.__doc__)
+    head = "Says the class whose mean of one column is nearest.\n\nParameters\n----------\ncolumn"
+    assert doc.startswith(head)

@@ -80,6 +80,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from sortal._typing import (
+        CategoricalFeatures,
         CostsLike,
         Counts,
         Float,
@@ -104,10 +105,11 @@ class TableClassifier(ClassifierMixin, BaseEstimator, Generic[Opt, S, M]):
     """A classifier of tables, by a learner."""
 
     learner: ClassVar[Learner[Any, Any, Any]]
-    n_jobs: int | None
-    categorical_features: Any
-    missing: Any  # the policies, each learner's own words
-    unknown: Any
+    # for learners that have no such parameters; the policies are each learner's own words
+    n_jobs: int | None = None
+    categorical_features: CategoricalFeatures = "from_dtype"
+    missing: Any = "skip"
+    unknown: Any = "skip"
     _fitted: Fitted[Opt, S, M]
 
     def __init_subclass__(cls, **given: object) -> None:

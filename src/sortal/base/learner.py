@@ -157,6 +157,14 @@ def _missing_of(summary: Any, schema: Schema, options: Any) -> Counts:  # noqa: 
     return counts
 
 
+def _read_schema(declared: Schema, summary: Any, options: Any) -> Schema:  # noqa: ARG001
+    return declared.joined({}, summary.labels)
+
+
+def _report(summary: Any, schema: Schema, model: Any, options: Any) -> FitReport:  # noqa: ARG001
+    return FitReport.of(summary.rows.rows, schema, summary.rows.missing)
+
+
 def _never(*_: object) -> Any:
     return None
 
@@ -188,10 +196,11 @@ class Learner(Generic[Opt, S, M]):
     plan : (training, options) → how blocks of a first call are summarized: Batch → summary, unless
         `summarize` reads something else
     later_plan : (schema, options, fitted) → the same of rows that come later, or come again
-    schema : (declared, summary, options) → the schema of all rows, classes included
     model : (summary, schema, options, training or None) → the model; `training` has all rows again
-    report : (summary, schema, model or None, options) → what the fit met; None while it waits
     answer : (fitted, question) → a pass: Batch → ScoredTerms, what is asked of a block's rows
+    schema : (declared, summary, options) → the schema of all rows, classes included; values of
+        categories are those declared, unless given
+    report : (summary, schema, model or None, options) → what the fit met; None while it waits
     check : refuses options that contradict each other
     summarize : (training, plan, options) → the summary of all blocks, by merging unless given
     missing : (summary, schema, options) → missing values by column
@@ -225,10 +234,10 @@ class Learner(Generic[Opt, S, M]):
     kept: Layout
     plan: Callable[[Training, Opt], object]
     later_plan: Callable[[Schema, Opt, Any], object]
-    schema: Callable[[Schema, S, Opt], Schema]
     model: Callable[[S, Schema, Opt, Training | None], M]
-    report: Callable[[S, Schema, M | None, Opt], FitReport]
     answer: Callable[[Any, Question], Callable[[Batch], ScoredTerms]]
+    schema: Callable[[Schema, S, Opt], Schema] = _read_schema
+    report: Callable[[S, Schema, M | None, Opt], FitReport] = _report
     check: Callable[[Opt], None] = _never
     summarize: Callable[[Training, Any, Opt], S] = _summarize
     missing: Callable[[S, Schema, Opt], Counts] = _missing_of
@@ -254,6 +263,14 @@ class Learner(Generic[Opt, S, M]):
     waits: bool = False
     own_threads: bool = False
     by_position: Callable[[Any], bool] = lambda options: False  # noqa: ARG005
+
+    def __post_init__(self) -> None:
+        if "model" not in self.kept:
+            raise TypeError(
+                "This learner does not say what its model is: give it "
+                "kept=Layout(model=RecordField(…)), with the class of the model, which has a "
+                "LAYOUT."
+            )
 
     def read(self, estimator: object) -> Opt:
         """A snapshot of the options, checked one by one and together."""

@@ -175,4 +175,5 @@ def described(options: type[DataclassInstance]) -> str:
 def with_parameters(doc: str, options: type[DataclassInstance]) -> str:
     """A docstring with its section of parameters, before that of attributes."""
     head, title, rest = cleandoc(doc).partition("Attributes\n----------\n")
-    return f"{head}Parameters\n----------\n{described(options)}\n\n{title}{rest}"
+    parts = head.rstrip(), f"Parameters\n----------\n{described(options)}", title + rest
+    return "\n\n".join(filter(None, parts))

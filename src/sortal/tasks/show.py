@@ -62,11 +62,11 @@ def _counts(estimator: Any) -> dict[str, Counts]:
     summary, columns = getattr(estimator, "_summary", None), estimator._schema.columns
     if isinstance(summary, BayesSummary):
         is_rows = summary.exponent == 0 and int(summary.classes.units.sum()) == summary.rows.rows
-        names = [columns[j].name for j in estimator._model.categories]
+        names = [columns[j].name for j in estimator._fitted.plan.categories]
         tables = summary.values.tables if is_rows else ()
         return {name: table.sum(axis=1) for name, table in zip(names, tables, strict=False)}
     if isinstance(summary, KeptRows):
-        names = [columns[j].name for j in estimator._model.named]
+        names = [columns[j].name for j in estimator._fitted.plan.named]
         codes = summary.codes.T
         return {
             name: np.unique(c[c >= 0], return_counts=True)[1]
