@@ -8,7 +8,7 @@ import numpy as np
 
 from sortal.data.columns import as_categories
 from sortal.errors import counted
-from sortal.pictures.scene import (
+from sortal.pictures import (
     MOST_ROWS,
     Pictures,
     Plan,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from sortal._typing import Float
     from sortal.evaluation import Confusion, Reliability, Roc
-    from sortal.pictures.scene import ColumnSeparation, Scene
+    from sortal.pictures import ColumnSeparation, Scene
     from sortal.records.tables import Cell
 
 

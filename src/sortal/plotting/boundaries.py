@@ -7,7 +7,7 @@ that it lies on, to where the functions are equal, and curves end exactly where 
 from __future__ import annotations
 
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from contourpy import contour_generator
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from sortal._typing import Float, Places
 
     Functions = Callable[[Float], Float]
+
+T = TypeVar("T")
 
 # Of equal classes the rounding is not drawn; as `leading` has it.
 _TIE = 16 * np.finfo(float).eps
@@ -347,7 +349,7 @@ def _shares(ax: Axes, curve: ScoreCurve) -> tuple[float, float]:
     """Where the best cut lies, as shares of the axes."""
     i = cast("int", curve.best)
     (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
-    spot: Any = places(curve.v)[i]
+    spot = places(curve.v)[i]
     if curve.v.dtype.kind == "M":
         spot = date2num(spot)  # type: ignore[no-untyped-call]
     x = float(spot)
@@ -355,7 +357,7 @@ def _shares(ax: Axes, curve: ScoreCurve) -> tuple[float, float]:
 
 
 def write_at(
-    ax: Axes, text: str, xy: tuple[Any, float], offset: tuple[float, float], place: Style
+    ax: Axes, text: str, xy: tuple[float, float], offset: tuple[float, float], place: Style
 ) -> None:
     """Words at a point, with a white rim that keeps them legible over lines."""
     rim = withStroke(linewidth=3.0, foreground="white")
@@ -412,12 +414,12 @@ def name_ticks(ax: Axes, v: NDArray[Any]) -> None:
     elif v.dtype.kind == "M" and len(v) == 1:
         ax.set_xticks(v, [v_text(v[0])])
     elif v.dtype.kind == "M":
-        locator: Any = AutoDateLocator(maxticks=7)  # type: ignore[no-untyped-call]
+        locator = AutoDateLocator(maxticks=7)  # type: ignore[no-untyped-call]
         ax.xaxis.set_major_locator(locator)
         ax.xaxis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
 
 
-def v_text(v: Any) -> str:
+def v_text(v: object) -> str:
     """A cut as it is written."""
     if isinstance(v, np.datetime64):
         return str(np.datetime_as_string(v, unit="auto"))
@@ -454,7 +456,7 @@ def read_place(place: int | None, n: int, name: str) -> int | None:
     return place
 
 
-def one_per_class(given: Sequence[Any], n_classes: int, name: str) -> list[Any]:
+def one_per_class(given: Sequence[T], n_classes: int, name: str) -> list[T]:
     """A list that has an entry for each class."""
     listed = list(given)
     if len(listed) != n_classes:

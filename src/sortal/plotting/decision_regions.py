@@ -22,23 +22,31 @@ from sortal.plotting.axes import (
     write_legend,
 )
 from sortal.plotting.boundaries import Grid, Polyline, snapped
-from sortal.plotting.densities import (
+from sortal.plotting.plane import (
+    Plane,
+    box_corners,
+    box_sides,
     box_with,
+    cut_line,
+    cut_polygon,
     draw_ellipses,
     find_ellipses,
     marginals,
     read_coverage,
     shaped,
+    wins,
 )
-from sortal.plotting.fitted import (
+from sortal.plotting.rows import (
+    MOST_POINTS,
     attribute,
     deciding_functions,
+    draw_points,
     fitted_functions,
     fitted_rows,
     fixed_terms,
+    read_rows,
+    write_plane,
 )
-from sortal.plotting.plane import Plane, box_corners, box_sides, cut_line, cut_polygon, wins
-from sortal.plotting.rows import MOST_POINTS, draw_points, read_rows, write_plane
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -47,7 +55,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import ArrayLike
 
-    from sortal._typing import Float
+    from sortal._typing import CostsLike, Float, LabelsLike, PriorsLike, TableLike
+    from sortal.data.columns import Values
+    from sortal.plotting.rows import Classifier, Features, HeldAt
 
     Functions = Callable[[Float], Float]
 
@@ -77,8 +87,8 @@ class DecisionsDisplay:
 
     def __init__(
         self,
-        points: Any,
-        labels: Any,
+        points: TableLike,
+        labels: LabelsLike,
         functions: Functions,
         *,
         fitted: Functions | None = None,
@@ -109,14 +119,14 @@ class DecisionsDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
+        estimator: Classifier,
+        X: TableLike,
+        y: LabelsLike,
         *,
-        features: Sequence[Any] | None = None,
-        at: Mapping[Any, Any] | None = None,
-        priors: Any = None,
-        costs: ArrayLike | None = None,
+        features: Features = None,
+        at: HeldAt = None,
+        priors: PriorsLike = None,
+        costs: CostsLike = None,
         coverage: float = 0.95,
         resolution: int = _RESOLUTION,
         exact: bool = True,
@@ -131,12 +141,11 @@ class DecisionsDisplay:
         `priors` or `costs`, given as to `predict` instead of those of the fit, regions and solid
         curves are what is decided then, and the boundaries of the fit are broken curves.
         """
-        classes = tuple(np.asarray(attribute(estimator, "classes_"), dtype=object).tolist())
         plane = Plane(estimator, X, y, features, at)
-        own = deciding_functions(estimator, classes)
-        asked = deciding_functions(estimator, classes, priors, costs)
+        own = deciding_functions(estimator, plane.rows.classes)
+        asked = deciding_functions(estimator, plane.rows.classes, priors, costs)
         change = _say_change(priors, costs)
-        normal: dict[str, Any] = marginals(estimator, plane.terms) if plane.terms else {}
+        normal = marginals(estimator, plane.terms) if plane.terms else {}
         display = cls(
             plane.rows.points,
             plane.rows.labels,
@@ -161,7 +170,7 @@ class DecisionsDisplay:
         title: str | None = None,
         legend: bool | Literal["beside"] = True,
         max_points: int = MOST_POINTS,
-        **kw: Any,
+        **kw: object,
     ) -> Self:
         """Draw; other keywords go to `Axes.scatter`.
 
@@ -179,8 +188,7 @@ class DecisionsDisplay:
         said = "Decision regions" if title is None else title
         write_plane(ax, self.rows, said, self.note, drawn)
         if legend:
-            entries = [str(handle.get_label()) for handle in handles]
-            write_legend(ax, handles, entries, outside=own or legend == "beside")
+            write_legend(ax, handles, outside=own or legend == "beside")
         return self
 
     def _draw_regions(self, ax: Axes) -> None:
@@ -193,7 +201,7 @@ class DecisionsDisplay:
             else:
                 ax.contourf(x, y, lead, levels=[0, np.inf], **style)
 
-    def _draw_curves(self, ax: Axes) -> list[Any]:
+    def _draw_curves(self, ax: Axes) -> list[LineCollection]:
         """Solid boundaries, and broken ones of the fit before the change."""
         told = "boundary" if self.fitted_curves is None else f"boundary with {self.change}"
         solid: Style = {"colors": BLACK, "linewidths": 1.8, "zorder": 2.4, "label": told}
@@ -217,12 +225,12 @@ def read_resolution(resolution: int) -> int:
     return int(resolution)
 
 
-def _say_change(priors: Any, costs: Any) -> str:
+def _say_change(priors: PriorsLike, costs: CostsLike) -> str:
     given = [name for name, value in (("priors", priors), ("costs", costs)) if value is not None]
     return f"these {' and '.join(given)}" if given else ""
 
 
-def _say_priors(priors: Any, classes: tuple[Any, ...]) -> str:
+def _say_priors(priors: PriorsLike, classes: Values) -> str:
     """Priors that were given, for the line below the title; of many the first."""
     found = read_priors(priors, classes)
     if found is None:
@@ -264,8 +272,8 @@ class RegionsDisplay:
 
     def __init__(
         self,
-        points: Any,
-        labels: Any,
+        points: TableLike,
+        labels: LabelsLike,
         coef: ArrayLike,
         intercept: ArrayLike,
         *,
@@ -293,12 +301,12 @@ class RegionsDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
+        estimator: Classifier,
+        X: TableLike,
+        y: LabelsLike,
         *,
-        features: Sequence[Any] | None = None,
-        at: Mapping[Any, Any] | None = None,
+        features: Features = None,
+        at: HeldAt = None,
         coverage: float = 0.95,
         ax: Axes | None = None,
         **kw: Any,
@@ -315,7 +323,7 @@ class RegionsDisplay:
         coef, intercept = fitted_functions(estimator)
         values = fixed_terms(estimator, rows, terms, at)
         rest = [j for j in range(len(values)) if j not in terms]
-        note = _say_fixed(list(map(str, estimator.terms_)), values, rest, at or {})
+        note = _say_fixed(list(map(str, attribute(estimator, "terms_"))), values, rest, at or {})
         display = cls(
             rows.points,
             rows.labels,
@@ -338,7 +346,7 @@ class RegionsDisplay:
         pairwise: bool = True,
         legend: bool | Literal["beside"] = True,
         max_points: int = MOST_POINTS,
-        **kw: Any,
+        **kw: object,
     ) -> Self:
         """Draw; without `pairwise`, no broken lines. Other keywords go to `Axes.scatter`."""
         ax, own = open_axes(ax, (8.0, 5.4))
@@ -353,8 +361,7 @@ class RegionsDisplay:
         said = "Decision regions" if title is None else title
         write_plane(ax, self.rows, said, self.note, drawn)
         if legend:
-            entries = [str(handle.get_label()) for handle in handles]
-            write_legend(ax, handles, entries, outside=own or legend == "beside")
+            write_legend(ax, handles, outside=own or legend == "beside")
         return self
 
     def _find_segments(self, *, joint: bool) -> list[Segment]:
@@ -381,7 +388,7 @@ class RegionsDisplay:
             if len(corners) > 2:
                 ax.add_patch(Polygon(corners, facecolor=color(k), alpha=0.13, edgecolor="none"))
 
-    def _draw_lines(self, ax: Axes, *, pairwise: bool) -> list[Any]:
+    def _draw_lines(self, ax: Axes, *, pairwise: bool) -> list[LineCollection]:
         """Solid and broken boundaries."""
         solid: Style = {"colors": BLACK, "linewidths": 1.8, "zorder": 2.4}
         broken: Style = {"colors": "0.25", "linewidths": 1.0, "zorder": 2.2}
@@ -397,7 +404,7 @@ class RegionsDisplay:
         return handles
 
 
-def _refuse_costs(estimator: Any) -> None:
+def _refuse_costs(estimator: object) -> None:
     if getattr(estimator, "costs", None) is not None:
         raise ParameterError(
             "This estimator decides by costs, and RegionsDisplay shows which function is largest: "
@@ -406,7 +413,7 @@ def _refuse_costs(estimator: Any) -> None:
         )
 
 
-def _refuse_curves(estimator: Any) -> None:
+def _refuse_curves(estimator: object) -> None:
     if hasattr(estimator, "covariances_") and not hasattr(estimator, "coef_"):
         raise ParameterError(
             f"The functions of this {type(estimator).__name__} are not linear, and RegionsDisplay "
@@ -414,7 +421,7 @@ def _refuse_curves(estimator: Any) -> None:
         )
 
 
-def _say_fixed(names: list[str], values: Float, rest: list[int], at: Mapping[Any, Any]) -> str:
+def _say_fixed(names: list[str], values: Float, rest: list[int], at: Mapping[str, object]) -> str:
     """What is held fixed: first what was asked for."""
     asked = [equation_text(name, value) for name, value in at.items()]
     means = [

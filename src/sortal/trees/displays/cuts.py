@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, cast
 import matplotlib.pyplot as plt
 import numpy as np
 
+from sortal.base.labels import split_target
 from sortal.data.sources import read_table
 from sortal.errors import ColumnError, ParameterError, listed
 from sortal.plotting.axes import (
@@ -37,8 +38,7 @@ from sortal.plotting.boundaries import (
     write_at,
     write_best,
 )
-from sortal.plotting.fitted import attribute
-from sortal.plotting.rows import split_labels
+from sortal.plotting.rows import attribute, names_of_fit
 from sortal.trees.criteria import CRITERIA_BY_NAME
 from sortal.trees.working.node import table_names
 
@@ -184,10 +184,7 @@ def _by_rank(cuts: list[Cuts], working: Working) -> list[Cuts]:
 
 def _columns(estimator: Any, X: Any, y: Any) -> tuple[list[str], set[str]]:
     """The estimator's columns, and which of them hold dates."""
-    table = read_table(split_labels(X, y)[0])
-    given = getattr(estimator, "feature_names_in_", None)
-    n = attribute(estimator, "n_features_in_")
-    names = [f"x{j}" for j in range(n)] if given is None else [str(name) for name in given]
+    table, names = read_table(split_target(X, y)[0]), names_of_fit(estimator)
     kinds = [table.column_schema(j).kind for j in range(len(table.names))]
     here = table.names if table.has_names else names
     return names, {name for name, kind in zip(here, kinds, strict=False) if kind == "date"}

@@ -10,7 +10,7 @@ from matplotlib.patches import FancyBboxPatch, Patch, Rectangle
 
 from sortal.data.columns import as_categories
 from sortal.errors import InputTypeError, ParameterError, counted
-from sortal.pictures.scene import Plan, Scene, Words, class_places, cut_table, plain, several
+from sortal.pictures import Plan, Scene, Words, class_places, cut_table, plain, several
 from sortal.plotting.axes import (
     BLACK,
     LONGEST,
@@ -25,7 +25,7 @@ from sortal.plotting.axes import (
     write_title,
 )
 from sortal.plotting.comparison import ImportancesDisplay
-from sortal.plotting.fitted import attribute
+from sortal.plotting.rows import attribute
 from sortal.records.render import number_text
 from sortal.trees.conditions import IntervalCondition
 from sortal.trees.displays.partition import PartitionDisplay
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from sortal._typing import Float
-    from sortal.pictures.scene import Pictures
+    from sortal.pictures import Pictures
     from sortal.records.tables import Cell
     from sortal.trees.cost_complexity import CostComplexityPath
     from sortal.trees.drawing.layout import Box, Drawing
