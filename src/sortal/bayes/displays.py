@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 
 from sortal.errors import ParameterError
-from sortal.pictures import Plan, Scene, Words, cut_table, plain, several
+from sortal.pictures import Plan, Scene, Words, cut_table, several
 from sortal.pictures.shared import add_columns
 from sortal.plotting.axes import (
     BLACK,
@@ -18,6 +18,7 @@ from sortal.plotting.axes import (
     marker,
     name_axes,
     open_axes,
+    plain,
     short_number,
     shown,
     write_legend,

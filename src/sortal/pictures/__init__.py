@@ -13,8 +13,8 @@ import matplotlib.style
 import numpy as np
 
 from sortal.errors import MissingValueWarning, SortalError, agreed, counted
-from sortal.pictures.figures import CELLS, coarsen, has_layout, png_of, svg_of
-from sortal.plotting.axes import detached, legend_columns, open_grid, short_number, shorten
+from sortal.pictures.figures import CELLS, coarsen, has_layout, png_of, quiet, svg_of
+from sortal.plotting.axes import detached, legend_columns, open_grid, plain, short_number
 from sortal.plotting.rows import ShownTable, names_of_fit
 from sortal.records.tables import Table, unique
 
@@ -82,10 +82,8 @@ def plainly(n_classes: int = 2) -> Iterator[None]:
     room.
     """
     wider = _COLUMN * (legend_columns(n_classes + 3) - 1)
-    with mpl.style.context("default"), detached(wider), warnings.catch_warnings():
+    with mpl.style.context("default"), detached(wider), quiet():
         warnings.simplefilter("ignore", MissingValueWarning)
-        warnings.filterwarnings("ignore", message="Glyph .* missing from")
-        warnings.filterwarnings("ignore", message="Matplotlib currently does not support")
         warnings.filterwarnings("ignore", message="constrained_layout not applied")
         yield
 
@@ -414,14 +412,6 @@ MOST_ROWS: Final = 60
 
 # Of so many things a sentence can be listened to.
 _MOST_TOLD: Final = 6
-
-_LONGEST: Final = 40
-
-
-def plain(name: object) -> str:
-    """A name as it can be read out: one line, not too long."""
-    words = "".join(c if c.isprintable() else " " for c in str(name)).split()
-    return shorten(" ".join(words) or "(empty)", _LONGEST)
 
 
 def several(things: Sequence[str], what: str) -> str:

@@ -122,8 +122,13 @@ _LEGEND_ROWS = 24
 
 def shown(name: object, most: int = LONGEST) -> str:
     """A name as it can be put into a picture: one line, not too long, without formulas."""
-    one_line = " ".join("".join(c if c.isprintable() else " " for c in str(name)).split())
-    return shorten(one_line or "(empty)", most).replace("$", r"\$")
+    return plain(name, most).replace("$", r"\$")
+
+
+def plain(name: object, most: int = 40) -> str:
+    """A name as it can be read out: one line, not too long."""
+    words = "".join(c if c.isprintable() else " " for c in str(name)).split()
+    return shorten(" ".join(words) or "(empty)", most)
 
 
 def shorten(text: str, most: int) -> str:

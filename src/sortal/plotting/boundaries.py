@@ -66,8 +66,7 @@ class Grid:
     def __init__(self, functions: Functions, box: Float, n_classes: int, resolution: int) -> None:
         self._functions, self._n_classes = functions, n_classes
         self.x, self.y = np.linspace(box[0], box[1], resolution).T
-        points = np.column_stack([axis.ravel() for axis in np.meshgrid(self.x, self.y)])
-        values = self.at(points)
+        values = self.at(_crossings(self.x, self.y))
         self.values = values.reshape(resolution, resolution, n_classes)
         self.labels = leading(values).reshape(resolution, resolution)
 
@@ -112,13 +111,10 @@ class Grid:
         corners = [
             self.labels[i : i - 1 or None, j : j - 1 or None] for i in (0, 1) for j in (0, 1)
         ]
-        found: set[tuple[int, int]] = set()
-        for a in range(4):
-            for b in range(a):
-                met = np.stack([corners[a].ravel(), corners[b].ravel()], axis=1)
-                pairs = np.unique(np.sort(met[met[:, 0] != met[:, 1]], axis=1), axis=0)
-                found.update((int(k), int(m)) for k, m in pairs)
-        return sorted(found)
+        flat = np.stack([corner.ravel() for corner in corners])
+        met = np.sort(np.hstack([flat[[a, b]] for a, b in combinations(range(4), 2)]), axis=0)
+        pairs = np.unique(met[:, met[0] != met[1]], axis=1)
+        return [(k, m) for k, m in pairs.T.tolist()]
 
     def _contours(self, k: int, m: int) -> list[Float]:
         z = _difference(self.values[:, :, k], self.values[:, :, m])
@@ -144,15 +140,17 @@ class Grid:
         return np.column_stack([self.x[x], self.y[y]])
 
 
+def _crossings(x: Float, y: Float) -> Float:
+    return np.column_stack([axis.ravel() for axis in np.meshgrid(x, y)])
+
+
 def snapped(functions: Functions, box: Float, resolution: int) -> Functions:
     """Functions that are constant around each crossing of a grid, asked there once and for all.
 
     What they hide is what lies between the lines.
     """
     x, y = np.linspace(box[0], box[1], resolution).T
-    values = np.asarray(
-        functions(np.column_stack([axis.ravel() for axis in np.meshgrid(x, y)])), dtype=np.float64
-    )
+    values = np.asarray(functions(_crossings(x, y)), dtype=np.float64)
 
     def at(points: Float) -> Float:
         steps = (points - box[0]) / (box[1] - box[0]) * (resolution - 1)

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
     from sortal._typing import CostsLike, Float, LabelsLike, PriorsLike, TableLike
     from sortal.data.columns import Values
-    from sortal.plotting.rows import Classifier, Features, HeldAt
+    from sortal.plotting.rows import Classifier, Features, HeldAt, PlotRows
 
     Functions = Callable[[Float], Float]
 
@@ -65,7 +65,65 @@ if TYPE_CHECKING:
 _RESOLUTION = 200
 
 
-class DecisionsDisplay:
+class _ClassesInPlane:
+    """Rows of classes, ellipses and boundaries over regions of the plane."""
+
+    ax_: Axes
+    figure_: Figure
+
+    def _read(
+        self,
+        rows: PlotRows,
+        means: ArrayLike | None,
+        covariance: ArrayLike | None,
+        coverage: float,
+        note: str,
+    ) -> None:
+        self.rows, self.coverage, self.note = rows, read_coverage(coverage), note
+        self.ellipses = find_ellipses(rows, means, covariance, self.coverage)
+        self.box = box_with(rows.points, self.ellipses)
+
+    def _draw(
+        self,
+        ax: Axes | None,
+        lines: Sequence[LineCollection],
+        title: str | None,
+        legend: bool | Literal["beside"],
+        max_points: int,
+        kw: Style,
+    ) -> Self:
+        ax, own = open_axes(ax, (8.0, 5.4))
+        self.ax_, self.figure_ = ax, cast("Figure", ax.figure)
+        drawn = self.rows.thinned(max_points)
+        self._draw_regions(ax)
+        handles = draw_points(ax, self.rows, drawn, kw)
+        for line in lines:
+            ax.add_collection(line)
+        handles += [*lines, *draw_ellipses(ax, self.ellipses, self.coverage)]
+        ax.set_xlim(*self.box[:, 0])
+        ax.set_ylim(*self.box[:, 1])
+        said = "Decision regions" if title is None else title
+        write_plane(ax, self.rows, said, self.note, drawn)
+        if legend:
+            write_legend(ax, handles, outside=own or legend == "beside")
+        return self
+
+    def _draw_regions(self, ax: Axes) -> None:
+        raise NotImplementedError
+
+
+def _solid(pieces: list[Float], label: str) -> LineCollection:
+    return LineCollection(pieces, colors=BLACK, linewidths=1.8, zorder=2.4, label=label)
+
+
+def _broken(pieces: list[Float], label: str, width: float, gap: float) -> LineCollection:
+    dashes = [(0, (5, gap))]
+    return LineCollection(
+        pieces, colors="0.25", linewidths=width, zorder=2.2, linestyles=dashes, label=label
+    )
+
+
+class DecisionsDisplay(_ClassesInPlane):
     """Regions in which each of K functions of two attributes is the largest, whatever their shape.
 
     `functions` takes points (n × 2) and gives their values (n × K). Solid curves are where two of
@@ -81,9 +139,6 @@ class DecisionsDisplay:
     row a y: places in `rows.classes`), `curves` and `fitted_curves` (first, second, points),
     `ellipses` (points of one a class); after `plot`, `ax_` and `figure_`.
     """
-
-    ax_: Axes
-    figure_: Figure
 
     def __init__(
         self,
@@ -102,10 +157,9 @@ class DecisionsDisplay:
         resolution: int = _RESOLUTION,
         exact: bool = True,
     ) -> None:
-        self.rows = read_rows(points, labels, count=2, classes=classes, names=names)
-        self.coverage, self.note, self.change = read_coverage(coverage), note, change
-        self.ellipses = find_ellipses(self.rows, means, covariance, self.coverage)
-        self.box = box_with(self.rows.points, self.ellipses)
+        rows = read_rows(points, labels, count=2, classes=classes, names=names)
+        self._read(rows, means, covariance, coverage, note)
+        self.change = change
         K, fine = len(self.rows.classes), read_resolution(resolution)
         if not exact:
             functions = snapped(functions, self.box, fine)
@@ -156,7 +210,7 @@ class DecisionsDisplay:
             coverage=coverage,
             classes=plane.rows.classes,
             names=plane.rows.names,
-            note=_join(plane.note, _say_priors(priors, plane.rows.classes)),
+            note="\n".join(filter(None, [plane.note, _say_priors(priors, plane.rows.classes)])),
             resolution=resolution,
             exact=exact,
         )
@@ -176,20 +230,7 @@ class DecisionsDisplay:
 
         The legend stands beside the axes if they are made here, or if it is "beside".
         """
-        ax, own = open_axes(ax, (8.0, 5.4))
-        self.ax_, self.figure_ = ax, cast("Figure", ax.figure)
-        drawn = self.rows.thinned(max_points)
-        self._draw_regions(ax)
-        handles = draw_points(ax, self.rows, drawn, kw)
-        handles += self._draw_curves(ax)
-        handles += draw_ellipses(ax, self.ellipses, self.coverage)
-        ax.set_xlim(*self.box[:, 0])
-        ax.set_ylim(*self.box[:, 1])
-        said = "Decision regions" if title is None else title
-        write_plane(ax, self.rows, said, self.note, drawn)
-        if legend:
-            write_legend(ax, handles, outside=own or legend == "beside")
-        return self
+        return self._draw(ax, self._curves(), title, legend, max_points, kw)
 
     def _draw_regions(self, ax: Axes) -> None:
         x, y = self.grid.x, self.grid.y
@@ -201,18 +242,16 @@ class DecisionsDisplay:
             else:
                 ax.contourf(x, y, lead, levels=[0, np.inf], **style)
 
-    def _draw_curves(self, ax: Axes) -> list[LineCollection]:
+    def _curves(self) -> list[LineCollection]:
         """Solid boundaries, and broken ones of the fit before the change."""
-        told = "boundary" if self.fitted_curves is None else f"boundary with {self.change}"
-        solid: Style = {"colors": BLACK, "linewidths": 1.8, "zorder": 2.4, "label": told}
-        handles = [LineCollection([curve.points for curve in self.curves], **solid)]
-        if self.fitted_curves is not None:
-            broken: Style = {"colors": "0.25", "linewidths": 1.4, "zorder": 2.2}
-            broken |= {"linestyles": [(0, (5, 3))], "label": "boundary of the fit"}
-            handles.append(LineCollection([c.points for c in self.fitted_curves], **broken))
-        for lines in handles:
-            ax.add_collection(lines)
-        return handles
+        solid = [curve.points for curve in self.curves]
+        if self.fitted_curves is None:
+            return [_solid(solid, "boundary")]
+        broken = [curve.points for curve in self.fitted_curves]
+        return [
+            _solid(solid, f"boundary with {self.change}"),
+            _broken(broken, "boundary of the fit", 1.4, 3),
+        ]
 
 
 def read_resolution(resolution: int) -> int:
@@ -239,10 +278,6 @@ def _say_priors(priors: PriorsLike, classes: Values) -> str:
     return f"priors {few_text([equation_text(name, share) for name, share in pairs])}"
 
 
-def _join(*notes: str) -> str:
-    return "\n".join(note for note in notes if note)
-
-
 # --- Decision regions of linear functions in the plane, with boundaries and class contours -------
 
 
@@ -254,7 +289,7 @@ class Segment(NamedTuple):
     ends: Float
 
 
-class RegionsDisplay:
+class RegionsDisplay(_ClassesInPlane):
     """Regions in which each of K linear functions of two attributes is the largest.
 
     `coef` (K × 2) and `intercept` (K) are the functions. Broken lines are the boundaries of each
@@ -266,9 +301,6 @@ class RegionsDisplay:
     second, ends), `regions` (corners of a polygon a class), `ellipses` (points of one a class);
     after `plot`, `ax_` and `figure_`.
     """
-
-    ax_: Axes
-    figure_: Figure
 
     def __init__(
         self,
@@ -284,13 +316,11 @@ class RegionsDisplay:
         names: Sequence[object] | None = None,
         note: str = "",
     ) -> None:
-        self.rows = read_rows(points, labels, count=2, classes=classes, names=names)
-        K = len(self.rows.classes)
+        rows = read_rows(points, labels, count=2, classes=classes, names=names)
+        K = len(rows.classes)
         self.coef = shaped(coef, (K, 2), "coef")
         self.intercept = shaped(intercept, (K,), "intercept")
-        self.coverage, self.note = read_coverage(coverage), note
-        self.ellipses = find_ellipses(self.rows, means, covariance, self.coverage)
-        self.box = box_with(self.rows.points, self.ellipses)
+        self._read(rows, means, covariance, coverage, note)
         # a class that the fit gave no weight has no function
         whole = np.isfinite(self.intercept) & np.isfinite(self.coef).all(axis=1)
         self._deciding = np.flatnonzero(whole).tolist()
@@ -349,20 +379,7 @@ class RegionsDisplay:
         **kw: object,
     ) -> Self:
         """Draw; without `pairwise`, no broken lines. Other keywords go to `Axes.scatter`."""
-        ax, own = open_axes(ax, (8.0, 5.4))
-        self.ax_, self.figure_ = ax, cast("Figure", ax.figure)
-        drawn = self.rows.thinned(max_points)
-        self._draw_regions(ax)
-        handles = draw_points(ax, self.rows, drawn, kw)
-        handles += self._draw_lines(ax, pairwise=pairwise)
-        handles += draw_ellipses(ax, self.ellipses, self.coverage)
-        ax.set_xlim(*self.box[:, 0])
-        ax.set_ylim(*self.box[:, 1])
-        said = "Decision regions" if title is None else title
-        write_plane(ax, self.rows, said, self.note, drawn)
-        if legend:
-            write_legend(ax, handles, outside=own or legend == "beside")
-        return self
+        return self._draw(ax, self._lines(pairwise=pairwise), title, legend, max_points, kw)
 
     def _find_segments(self, *, joint: bool) -> list[Segment]:
         """Boundaries of pairs; jointly, only where no third function is above the two."""
@@ -388,20 +405,13 @@ class RegionsDisplay:
             if len(corners) > 2:
                 ax.add_patch(Polygon(corners, facecolor=color(k), alpha=0.13, edgecolor="none"))
 
-    def _draw_lines(self, ax: Axes, *, pairwise: bool) -> list[LineCollection]:
+    def _lines(self, *, pairwise: bool) -> list[LineCollection]:
         """Solid and broken boundaries."""
-        solid: Style = {"colors": BLACK, "linewidths": 1.8, "zorder": 2.4}
-        broken: Style = {"colors": "0.25", "linewidths": 1.0, "zorder": 2.2}
-        many = len(self.rows.classes) > 2
-        told = "boundary of all classes" if many else "boundary"
-        handles = [LineCollection([s.ends for s in self.joint], label=told, **solid)]
-        if pairwise and many:
-            ends = [s.ends for s in self.pairwise]
-            broken |= {"linestyles": [(0, (5, 4))], "label": "boundary of a pair"}
-            handles.append(LineCollection(ends, **broken))
-        for lines in handles:
-            ax.add_collection(lines)
-        return handles
+        solid, broken = ([s.ends for s in pieces] for pieces in (self.joint, self.pairwise))
+        if len(self.rows.classes) <= 2:
+            return [_solid(solid, "boundary")]
+        lines = [_solid(solid, "boundary of all classes")]
+        return [*lines, _broken(broken, "boundary of a pair", 1.0, 4)] if pairwise else lines
 
 
 def _refuse_costs(estimator: object) -> None:

@@ -12,7 +12,7 @@ from sortal.base.labels import read_codes, split_target
 from sortal.decision.options import is_whole
 from sortal.discriminants.displays.directions import ProjectionDisplay
 from sortal.errors import ParameterError, agreed, counted, listed
-from sortal.pictures import Plan, Scene, Words, class_table, plain, several
+from sortal.pictures import Plan, Scene, Words, class_table, several
 from sortal.pictures.shared import add_columns, add_directions, add_regions
 from sortal.plotting.axes import (
     BLACK,
@@ -21,6 +21,7 @@ from sortal.plotting.axes import (
     color,
     name_axes,
     open_axes,
+    plain,
     point_style,
     short_number,
     shown,

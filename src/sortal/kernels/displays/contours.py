@@ -18,12 +18,11 @@ from sortal.pictures import (
     class_places,
     class_table,
     cut_table,
-    plain,
     several,
 )
 from sortal.pictures.figures import CELLS
 from sortal.pictures.shared import add_directions, add_regions
-from sortal.plotting.axes import open_axes, short_number, write_legend
+from sortal.plotting.axes import open_axes, plain, short_number, write_legend
 from sortal.plotting.decision_regions import read_resolution
 from sortal.plotting.densities import direction_name, projection_of
 from sortal.plotting.plane import Plane, box_of

@@ -10,7 +10,7 @@ from matplotlib.patches import FancyBboxPatch, Patch, Rectangle
 
 from sortal.data.columns import as_categories
 from sortal.errors import InputTypeError, ParameterError, counted
-from sortal.pictures import Plan, Scene, Words, class_places, cut_table, plain, several
+from sortal.pictures import Plan, Scene, Words, class_places, cut_table, several
 from sortal.plotting.axes import (
     BLACK,
     LONGEST,
@@ -19,6 +19,7 @@ from sortal.plotting.axes import (
     marker,
     name_axes,
     open_axes,
+    plain,
     short_number,
     shown,
     write_legend,
