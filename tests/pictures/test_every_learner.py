@@ -18,8 +18,8 @@ from sortal import DiscreteBayes, LinearDiscriminant, TreeClassifier, datasets, 
 from sortal.bayes.displays import EvidenceDisplay, evidence_of, information, tables_of
 from sortal.errors import MissingValueWarning
 from sortal.evaluation import Confusion, Reliability, Roc
+from sortal.pictures import Pictures, Plan, Scene, Words, between_share
 from sortal.pictures.figures import CELLS
-from sortal.pictures.scene import Pictures, Plan, Scene, Words, between_share
 from sortal.pictures.shared import comparison_pictures, evaluation_pictures
 from sortal.plotting.comparison import ImportancesDisplay
 from sortal.tasks import registry
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from matplotlib.collections import PathCollection
 
-    from sortal.pictures.scene import Picture
+    from sortal.pictures import Picture
 
 NAMES = ["tree", "bayes", "lda", "qda", "fisher", "indicator", "neighbors", "kernel"]
 SHORT = 40_000

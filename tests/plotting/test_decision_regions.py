@@ -29,7 +29,7 @@ from sortal import (
     displays,
 )
 from sortal.plotting.boundaries import find_zero
-from sortal.plotting.fitted import deciding_functions
+from sortal.plotting.rows import deciding_functions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

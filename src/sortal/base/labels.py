@@ -10,16 +10,16 @@ import narwhals as nw
 import numpy as np
 from sklearn.exceptions import DataConversionWarning
 
-from sortal.data.columns import MISSING, as_categories, union
+from sortal.data.columns import as_categories, union
 from sortal.data.schema import Schema
-from sortal.data.sources import AS_TEXT, DataTable, read_frame, refuse_measurements
-from sortal.data.table import ArrayTable, FrameTable, objects_of, plain_array
+from sortal.data.sources import AS_TEXT, DataTable, read_frame, read_labels, refuse_measurements
+from sortal.data.table import ArrayTable, FrameTable, objects_of, plain_array, read_values
 from sortal.errors import ColumnError, LabelError, ManyClassesWarning, counted, listed, warn
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from sortal._typing import Codes
+    from sortal._typing import Codes, LabelsLike, Places
     from sortal.data.columns import Values
 
 
@@ -31,9 +31,9 @@ class Target:
     dtype: np.dtype[Any]
 
 
-def split_target(X: Any, y: Any, owner: str) -> tuple[Any, Any]:
-    """X and y, where y may be the name of a column of X."""
-    if y is None:
+def split_target(X: Any, y: Any, owner: str | None = None) -> tuple[Any, Any]:
+    """X and y, where y may be the name of a column of X; an estimator cannot do without y."""
+    if y is None and owner is not None:
         raise LabelError(
             f"This {owner} estimator requires y to be passed, but the target y is None: give the "
             "labels, or the name of the column of X that holds them."
@@ -172,8 +172,7 @@ def warn_of_measurements(target: DataTable | None, n_classes: int) -> None:
 
 def labels_of(target: DataTable) -> Values:
     """The labels that rows have (a type may declare others)."""
-    labels = as_categories(target.categories(0, 0, target.n_rows))
-    return tuple(labels.values[k] for k in np.unique(labels.codes).tolist())
+    return read_labels(target).values
 
 
 def common_dtype(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
@@ -184,14 +183,7 @@ def common_dtype(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
 
 def read_truth(y: Any, classes: Values, n_rows: int) -> Codes:
     """Labels as places among the classes; negative for one that is none of them."""
-    table = read_target(y, n_rows).table
-    labels = as_categories(table.categories(0, 0, n_rows))
-    if (labels.codes == MISSING).any():
-        raise LabelError(
-            "Input y contains NaN or None, first in row "
-            f"{int((labels.codes == MISSING).argmax())}: "
-            "every row needs a label to be scored by. Drop the rows without one."
-        )
+    labels = read_labels(read_target(y, n_rows).table)
     words = [any(isinstance(label, str) for label in some) for some in (labels.values, classes)]
     if len(set(words)) == 2 and not set(labels.values) & set(classes):
         raise LabelError(
@@ -199,6 +191,22 @@ def read_truth(y: Any, classes: Values, n_rows: int) -> Codes:
             "labels of the same type as to fit."
         )
     return labels.recode({label: k for k, label in enumerate(classes)})
+
+
+def read_codes(
+    y: LabelsLike, n_rows: int, classes: ArrayLike | None = None
+) -> tuple[Places, Values]:
+    """Labels as places in the classes: those given, or those that occur. Others are refused."""
+    labels = read_labels(read_target(y, n_rows).table)
+    given = labels.values if classes is None else np.asarray(classes, dtype=object).tolist()
+    known = tuple(value for value in read_values(given, "classes") if value is not None)
+    codes = labels.recode({value: k for k, value in enumerate(known)})
+    if odd := [value for value in labels.values if value not in known]:
+        raise LabelError(
+            f"The labels {listed(odd)} are none of the classes {listed(known)}: keep rows of these "
+            "classes only."
+        )
+    return codes.astype(np.intp), known
 
 
 def class_array(classes: Values, dtype: np.dtype[Any]) -> NDArray[Any]:

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 
 from sortal.errors import ParameterError
-from sortal.pictures.scene import Plan, Scene, Words, cut_table, plain, several
+from sortal.pictures import Plan, Scene, Words, cut_table, several
 from sortal.pictures.shared import add_columns
 from sortal.plotting.axes import (
     BLACK,
@@ -18,12 +18,13 @@ from sortal.plotting.axes import (
     marker,
     name_axes,
     open_axes,
+    plain,
     short_number,
     shown,
     write_legend,
     write_title,
 )
-from sortal.plotting.fitted import attribute
+from sortal.plotting.rows import attribute
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from sortal._typing import Float
-    from sortal.pictures.scene import Pictures
+    from sortal.pictures import Pictures
     from sortal.records.tables import Cell
 
 

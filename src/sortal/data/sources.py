@@ -169,17 +169,30 @@ class TableSource:
         return self.table.categories(self.places[j], start, stop)
 
     def _labels(self, start: int, stop: int) -> CategoryColumn | None:
-        if self.target is None:
-            return None
-        labels = as_categories(self.target.categories(0, start, stop))
-        if (labels.codes == MISSING).any():
-            first = start + int((labels.codes == MISSING).argmax())
-            raise LabelError(
-                f"Input y contains NaN or None, first in row {first}: every row needs a label. "
-                "Drop the rows without one."
-            )
-        refuse_measurements(labels.values)
-        return labels
+        return None if self.target is None else read_labels(self.target, start, stop)
+
+
+def read_labels(target: DataTable, start: int = 0, stop: int | None = None) -> CategoryColumn:
+    """Rows start .. stop - 1 (by default all) of the labels, a table of one column."""
+    end = target.n_rows if stop is None else stop
+    labels = as_categories(target.categories(0, start, end))
+    if (labels.codes == MISSING).any():
+        first = start + int((labels.codes == MISSING).argmax())
+        raise LabelError(
+            f"Input y contains NaN or None, first in row {first}: every row needs a label. "
+            "Drop the rows without one."
+        )
+    refuse_measurements(labels.values)
+    return labels
+
+
+def read_column(
+    table: DataTable, j: int, schema: ColumnSchema | None = None
+) -> NumberColumn | CategoryColumn:
+    """All rows of a column, by its own kind or that of a schema: numbers, or codes with values."""
+    if (schema or table.column_schema(j)).kind == "category":
+        return as_categories(table.categories(j, 0, table.n_rows))
+    return table.numbers(j, 0, table.n_rows)
 
 
 # What helps where values that look like amounts are names.

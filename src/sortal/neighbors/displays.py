@@ -12,7 +12,7 @@ from sortal.decision.options import is_whole
 from sortal.errors import ParameterError
 from sortal.neighbors.learn import LOO_GRID
 from sortal.neighbors.model import METRICS
-from sortal.pictures.scene import Plan, Scene, Words, cut_table, several
+from sortal.pictures import Plan, Scene, Words, cut_table, several
 from sortal.pictures.shared import add_regions
 from sortal.plotting.axes import (
     BLACK,
@@ -26,8 +26,7 @@ from sortal.plotting.axes import (
 )
 from sortal.plotting.boundaries import curve_style
 from sortal.plotting.decision_regions import DecisionsDisplay
-from sortal.plotting.fitted import attribute, deciding_functions
-from sortal.plotting.rows import MOST_POINTS, read_rows
+from sortal.plotting.rows import MOST_POINTS, attribute, deciding_functions, read_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 
     from sortal._typing import Float, LabelsLike, TableLike
     from sortal.base.classifier import TableClassifier
-    from sortal.pictures.scene import Pictures
+    from sortal.pictures import Pictures
     from sortal.plotting.rows import PlotRows
     from sortal.records.tables import Cell
 

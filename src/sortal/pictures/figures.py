@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 import warnings
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
@@ -320,10 +320,8 @@ def svg_of(figure: Figure, name: str, alt: str) -> str:
     target = io.StringIO()
     with (
         mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "sortal"}),
-        _quiet(),
-        _as_words(figure),
-        _bare(figure),
-        _wide(figure),
+        quiet(),
+        _for_page(figure),
     ):
         if has_layout(figure):
             figure.draw_without_rendering()
@@ -336,7 +334,7 @@ def svg_of(figure: Figure, name: str, alt: str) -> str:
             facecolor="none",
             metadata={"Date": None, "Creator": None, "Format": None, "Type": None},
         )
-    with _quiet():
+    with quiet():
         return cleaned(target.getvalue(), name, alt, _PIXELS)
 
 
@@ -349,7 +347,7 @@ def has_layout(figure: Figure) -> bool:
 def png_of(figure: Figure) -> bytes:
     """The bytes of a PNG file, on white; nothing in it says when or by what it was made."""
     target = io.BytesIO()
-    with _quiet():
+    with quiet():
         figure.savefig(
             target,
             format="png",
@@ -362,7 +360,7 @@ def png_of(figure: Figure) -> bytes:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """Letters that the measuring font lacks are no news: the page has other fonts."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
@@ -371,57 +369,30 @@ def _quiet() -> Iterator[None]:
 
 
 @contextmanager
-def _as_words(figure: Figure) -> Iterator[None]:
-    """Texts say in their gid what matplotlib would lose: how lines are aligned, and a rim.
+def _for_page(figure: Figure) -> Iterator[None]:
+    """What a page has in another way is taken off the figure meanwhile.
 
-    With a path effect, letters would be written as outlines.
+    Texts say in their gid what matplotlib would lose: how lines are aligned, and a rim (with a path
+    effect, letters would be written as outlines). Axes have no white ground of their own. Hatches
+    have two strokes instead of many: six times as dense, they are 36 times as long.
     """
-    before = []
-    for text in figure.findobj(Text):
-        effects, gid = text.get_path_effects(), text.get_gid()
-        before.append((text, effects, gid))
-        several = "\n" in text.get_text()
-        told = [gid or "", f"align-{text.get_horizontalalignment()}" if several else ""]
-        told += ["rim" if effects else ""]
-        text.set_gid(" ".join(filter(None, told)) or None)
-        text.set_path_effects([])
-    try:
+    with ExitStack() as undo:
+        for text in figure.findobj(Text):
+            effects, gid = text.get_path_effects(), text.get_gid()
+            undo.callback(text.set, path_effects=effects, gid=gid)
+            align = f"align-{text.get_horizontalalignment()}" if "\n" in text.get_text() else ""
+            words = filter(None, [gid, align, "rim" if effects else ""])
+            text.set(path_effects=[], gid=" ".join(words) or None)
+        for ax in figure.axes:
+            if ax.patch.get_visible() and to_rgba(ax.get_facecolor())[:3] == (1.0, 1.0, 1.0):
+                undo.callback(ax.patch.set, visible=True)
+                ax.patch.set_visible(False)
+        for patch in figure.findobj(Patch):
+            hatch = patch.get_hatch() or ""
+            if len(hatch) > 2:
+                undo.callback(patch.set_hatch, hatch)
+                patch.set_hatch(hatch[:2])
         yield
-    finally:
-        for text, effects, gid in before:
-            text.set_path_effects(effects)
-            text.set_gid(gid)
-
-
-@contextmanager
-def _bare(figure: Figure) -> Iterator[None]:
-    """Axes without a white ground of their own."""
-    shown = [ax for ax in figure.axes if ax.patch.get_visible() and _is_white(ax)]
-    for ax in shown:
-        ax.patch.set_visible(False)
-    try:
-        yield
-    finally:
-        for ax in shown:
-            ax.patch.set_visible(True)
-
-
-def _is_white(ax: Axes) -> bool:
-    return to_rgba(ax.get_facecolor())[:3] == (1.0, 1.0, 1.0)
-
-
-@contextmanager
-def _wide(figure: Figure) -> Iterator[None]:
-    """Hatches of two strokes instead of many: six times as dense, they are 36 times as long."""
-    dense = [patch for patch in figure.findobj(Patch) if len(patch.get_hatch() or "") > 2]
-    before = [patch.get_hatch() for patch in dense]
-    for patch, hatch in zip(dense, before, strict=True):
-        patch.set_hatch(hatch[:2])
-    try:
-        yield
-    finally:
-        for patch, hatch in zip(dense, before, strict=True):
-            patch.set_hatch(hatch)
 
 
 # --- Points on a coarse grid: where rows lie, without showing any single one of them -------------

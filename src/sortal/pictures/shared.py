@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from sortal.data.columns import as_categories
 from sortal.errors import counted
-from sortal.pictures.scene import (
+from sortal.pictures import (
     MOST_ROWS,
     Pictures,
     Plan,
@@ -17,23 +17,26 @@ from sortal.pictures.scene import (
     class_places,
     class_table,
     cut_table,
-    plain,
     several,
 )
-from sortal.plotting.axes import short_number, shown
+from sortal.plotting.axes import plain, short_number
 from sortal.plotting.comparison import ComparisonDisplay
 from sortal.plotting.decision_regions import DecisionsDisplay, RegionsDisplay
 from sortal.plotting.densities import DensitiesDisplay
 from sortal.plotting.evaluation import ConfusionDisplay, ReliabilityDisplay, RocDisplay
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from sortal._typing import Float
     from sortal.evaluation import Confusion, Reliability, Roc
-    from sortal.pictures.scene import ColumnSeparation, Scene
+    from sortal.pictures import ColumnSeparation, Scene
     from sortal.records.tables import Cell
 
+    _Regions = DecisionsDisplay | RegionsDisplay
+
+
+T = TypeVar("T")
 
 # With more classes a table of all pairs is not read; one of the confusions is.
 _MOST_CLASSES = 12
@@ -57,12 +60,23 @@ def evaluation_pictures(
     `name` begins the names of the pictures: that of the learner.
     """
     sketches = Sketches(f"{name}-judged")
+
+    def add(name: str, title: str, kind: Any, record: T, words: Callable[[str, T], Words]) -> None:
+        asked = ("y_pred", "") if record is confusion else ("y_proba", ', method="predict_proba"')
+        code = _CODE.format(told=asked[0], method=asked[1], display=kind.__name__)
+        sketches.add(
+            name, title, lambda: kind(record).plot(title=""), lambda _: words(title, record), code
+        )
+
     if confusion is not None:
-        _add_confusion(sketches, confusion)
+        title = "Which classes are taken for which"
+        add("confusion", title, ConfusionDisplay, confusion, _confused)
     if reliability is not None:
-        _add_reliability(sketches, reliability)
+        title = "Whether probabilities can be taken at their word"
+        add("reliability", title, ReliabilityDisplay, reliability, _relied_on)
     if roc is not None:
-        _add_roc(sketches, roc)
+        title = "How well probabilities part each class from the others"
+        add("roc", title, RocDisplay, roc, _parted)
     return sketches.pictures()
 
 
@@ -72,10 +86,13 @@ def comparison_pictures(comparison: Any) -> Pictures:
     title = "Models compared"
     code = "from sortal import displays\n\ndisplays.ComparisonDisplay.from_comparison(comparison)"
 
-    def draw() -> ComparisonDisplay:
-        return ComparisonDisplay.from_comparison(comparison, title="")
-
-    sketches.add("scores", title, draw, lambda display: _compared(title, display), code)
+    sketches.add(
+        "scores",
+        title,
+        lambda: ComparisonDisplay.from_comparison(comparison, title=""),
+        lambda display: _compared(title, display),
+        code,
+    )
     return sketches.pictures()
 
 
@@ -95,18 +112,6 @@ def _compared(title: str, display: ComparisonDisplay) -> Words:
     return Words(said, table, note)
 
 
-def _add_confusion(sketches: Sketches, record: Confusion) -> None:
-    title = "Which classes are taken for which"
-    code = _CODE.format(told="y_pred", method="", display="ConfusionDisplay")
-    sketches.add(
-        "confusion",
-        title,
-        lambda: ConfusionDisplay.from_confusion(record, title=""),
-        lambda _: _confused(title, record),
-        code,
-    )
-
-
 def _confused(title: str, record: Confusion) -> Words:
     right = record.n - record.n_wrong
     said = f"{title}: {right:,} of {counted(record.n, 'row')} are said right"
@@ -122,19 +127,6 @@ def _confused(title: str, record: Confusion) -> Words:
     return Words(said, record.pairs_table(MOST_ROWS), note if n_pairs > MOST_ROWS else "")
 
 
-def _add_reliability(sketches: Sketches, record: Reliability) -> None:
-    title = "Whether probabilities can be taken at their word"
-    method = ', method="predict_proba"'
-    code = _CODE.format(told="y_proba", method=method, display="ReliabilityDisplay")
-    sketches.add(
-        "reliability",
-        title,
-        lambda: ReliabilityDisplay.from_reliability(record, title=""),
-        lambda _: _relied_on(title, record),
-        code,
-    )
-
-
 def _relied_on(title: str, record: Reliability) -> Words:
     largest = sorted(record.bins, key=lambda one: -one.n)[:3]
     told = [
@@ -147,19 +139,6 @@ def _relied_on(title: str, record: Reliability) -> Words:
         f"{short_number(record.expected_error)}, the Brier score {short_number(record.brier)}."
     )
     return Words(said, record.table())
-
-
-def _add_roc(sketches: Sketches, record: Roc) -> None:
-    title = "How well probabilities part each class from the others"
-    method = ', method="predict_proba"'
-    code = _CODE.format(told="y_proba", method=method, display="RocDisplay")
-    sketches.add(
-        "roc",
-        title,
-        lambda: RocDisplay.from_roc(record, title=""),
-        lambda _: _parted(title, record),
-        code,
-    )
 
 
 def _parted(title: str, record: Roc) -> Words:
@@ -229,7 +208,9 @@ def add_directions(scene: Scene, n_directions: int) -> None:
     scene.panels("along", title, plans, lambda displays: _density_words(title, names, displays, ""))
 
 
-def _density_words(title: str, names: Sequence[str], displays: Sequence[Any], note: str) -> Words:
+def _density_words(
+    title: str, names: Sequence[str], displays: Sequence[DensitiesDisplay], note: str
+) -> Words:
     said = [f"{title}: a histogram and a normal curve for each class."]
     rows: list[tuple[Cell, ...]] = []
     for name, display in zip(names, displays, strict=True):
@@ -248,8 +229,8 @@ def _density_words(title: str, names: Sequence[str], displays: Sequence[Any], no
     return Words(" ".join(said), table, " ".join(filter(None, [note, cut_note])))
 
 
-def _cells(display: Any) -> list[tuple[Cell, ...]]:
-    along = shown(display.rows.names[0], 60).replace(r"\$", "$")
+def _cells(display: DensitiesDisplay) -> list[tuple[Cell, ...]]:
+    along = plain(display.rows.names[0], 60)
     spread = np.sqrt(display.variances)
     numbers = zip(display.means.tolist(), spread.tolist(), strict=True)
     counts = display.rows.counts.tolist()
@@ -305,7 +286,7 @@ def add_regions(scene: Scene) -> None:
     scene.plan("regions", title, plan, lambda shown: _region_words(scene, title, shown, note))
 
 
-def _tells_rows(estimator: Any) -> bool:
+def _tells_rows(estimator: object) -> bool:
     """Whether boundaries may bend around single rows, which the model holds."""
     return hasattr(estimator, "kneighbors") or hasattr(estimator, "dual_coef_")
 
@@ -333,7 +314,7 @@ def _display(scene: Scene) -> type[Any]:
     return RegionsDisplay if straight and plain_costs else DecisionsDisplay
 
 
-def _region_words(scene: Scene, title: str, display: Any, why: str) -> Words:
+def _region_words(scene: Scene, title: str, display: _Regions, why: str) -> Words:
     shares = _shares(display)
     names = [plain(label) for label in scene.classes]
     order = np.argsort(-shares, kind="stable")
@@ -351,10 +332,10 @@ def _region_words(scene: Scene, title: str, display: Any, why: str) -> Words:
     return Words(f"{said} {class_places(display.rows)}", table, note)
 
 
-def _shares(display: Any) -> Float:
+def _shares(display: _Regions) -> Float:
     """The part of the picture in which each class is said."""
     K = len(display.rows.classes)
-    if hasattr(display, "grid"):
+    if isinstance(display, DecisionsDisplay):
         labels = display.grid.labels.ravel()
         return np.asarray(np.bincount(labels, minlength=K) / labels.size)
     width, height = display.box[1] - display.box[0]

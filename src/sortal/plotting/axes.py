@@ -20,26 +20,32 @@ if TYPE_CHECKING:
 _DETACHED: ContextVar[float | None] = ContextVar("detached", default=None)
 
 
-def open_axes(ax: Axes | None, size: tuple[float, float], **kw: Any) -> tuple[Axes, bool]:
-    """The axes to draw on, and whether they are new: then as large as said, in inches.
-
-    Other keywords go to `Figure.add_subplot`, such as projection="3d".
-    """
+def open_axes(
+    ax: Axes | None, size: tuple[float, float], projection: str | None = None
+) -> tuple[Axes, bool]:
+    """The axes to draw on, and whether they are new: then as large as said, in inches."""
     if ax is not None:
         return ax, False
-    if (wider := _DETACHED.get()) is not None:
-        size = size[0] + wider, size[1]
-        return Figure(figsize=size, layout="constrained").add_subplot(**kw), True
-    return plt.figure(figsize=size, layout="constrained").add_subplot(**kw), True
+    return _open_figure(size).add_subplot(projection=projection), True
 
 
-def open_grid(size: tuple[float, float], n_rows: int, n_columns: int, **kw: Any) -> NDArray[Any]:
+def open_grid(
+    size: tuple[float, float],
+    n_rows: int,
+    n_columns: int,
+    height_ratios: Sequence[float] | None = None,
+) -> NDArray[Any]:
     """Axes in rows and columns of a new figure, as large as said, in inches."""
+    figure = _open_figure(size)
+    return np.asarray(
+        figure.subplots(n_rows, n_columns, squeeze=False, height_ratios=height_ratios)
+    )
+
+
+def _open_figure(size: tuple[float, float]) -> Figure:
     if (wider := _DETACHED.get()) is not None:
-        figure = Figure(figsize=(size[0] + wider, size[1]), layout="constrained")
-        return np.asarray(figure.subplots(n_rows, n_columns, squeeze=False, **kw))
-    kw |= {"figsize": size, "squeeze": False, "layout": "constrained"}
-    return np.asarray(plt.subplots(n_rows, n_columns, **kw)[1])
+        return Figure(figsize=(size[0] + wider, size[1]), layout="constrained")
+    return plt.figure(figsize=size, layout="constrained")
 
 
 @contextmanager
@@ -116,8 +122,13 @@ _LEGEND_ROWS = 24
 
 def shown(name: object, most: int = LONGEST) -> str:
     """A name as it can be put into a picture: one line, not too long, without formulas."""
-    one_line = " ".join("".join(c if c.isprintable() else " " for c in str(name)).split())
-    return shorten(one_line or "(empty)", most).replace("$", r"\$")
+    return plain(name, most).replace("$", r"\$")
+
+
+def plain(name: object, most: int = 40) -> str:
+    """A name as it can be read out: one line, not too long."""
+    words = "".join(c if c.isprintable() else " " for c in str(name)).split()
+    return shorten(" ".join(words) or "(empty)", most)
 
 
 def shorten(text: str, most: int) -> str:
@@ -182,13 +193,23 @@ def legend_columns(n: int) -> int:
 
 
 def write_legend(
-    ax: Axes, handles: Sequence[Any], labels: Sequence[str], *, outside: bool, **kw: Any
+    ax: Axes,
+    handles: Sequence[Any],
+    labels: Sequence[str] | None = None,
+    *,
+    outside: bool,
+    **kw: object,
 ) -> None:
-    """A legend; beside the axes where the figure is ours, else where there is room within them."""
+    """A legend; beside the axes where the figure is ours, else where there is room within them.
+
+    Without `labels`, those that the handles have.
+    """
+    if labels is None:
+        labels = [str(handle.get_label()) for handle in handles]
     corner = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
     # matplotlib takes a leading underscore as a wish not to be listed
     told = [f" {label}" if label.startswith("_") else label for label in labels]
-    place: dict[str, Any] = corner if outside else {"loc": "best"}
+    place: Style = corner if outside else {"loc": "best"}
     place["ncols"] = legend_columns(len(told))
     legend = ax.legend(handles, told, **(place | {"fontsize": "small"} | kw))
     for text in legend.get_texts():

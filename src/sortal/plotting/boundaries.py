@@ -7,7 +7,7 @@ that it lies on, to where the functions are equal, and curves end exactly where 
 from __future__ import annotations
 
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from contourpy import contour_generator
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from sortal._typing import Float, Places
 
     Functions = Callable[[Float], Float]
+
+T = TypeVar("T")
 
 # Of equal classes the rounding is not drawn; as `leading` has it.
 _TIE = 16 * np.finfo(float).eps
@@ -64,8 +66,7 @@ class Grid:
     def __init__(self, functions: Functions, box: Float, n_classes: int, resolution: int) -> None:
         self._functions, self._n_classes = functions, n_classes
         self.x, self.y = np.linspace(box[0], box[1], resolution).T
-        points = np.column_stack([axis.ravel() for axis in np.meshgrid(self.x, self.y)])
-        values = self.at(points)
+        values = self.at(_crossings(self.x, self.y))
         self.values = values.reshape(resolution, resolution, n_classes)
         self.labels = leading(values).reshape(resolution, resolution)
 
@@ -110,13 +111,10 @@ class Grid:
         corners = [
             self.labels[i : i - 1 or None, j : j - 1 or None] for i in (0, 1) for j in (0, 1)
         ]
-        found: set[tuple[int, int]] = set()
-        for a in range(4):
-            for b in range(a):
-                met = np.stack([corners[a].ravel(), corners[b].ravel()], axis=1)
-                pairs = np.unique(np.sort(met[met[:, 0] != met[:, 1]], axis=1), axis=0)
-                found.update((int(k), int(m)) for k, m in pairs)
-        return sorted(found)
+        flat = np.stack([corner.ravel() for corner in corners])
+        met = np.sort(np.hstack([flat[[a, b]] for a, b in combinations(range(4), 2)]), axis=0)
+        pairs = np.unique(met[:, met[0] != met[1]], axis=1)
+        return [(k, m) for k, m in pairs.T.tolist()]
 
     def _contours(self, k: int, m: int) -> list[Float]:
         z = _difference(self.values[:, :, k], self.values[:, :, m])
@@ -142,15 +140,17 @@ class Grid:
         return np.column_stack([self.x[x], self.y[y]])
 
 
+def _crossings(x: Float, y: Float) -> Float:
+    return np.column_stack([axis.ravel() for axis in np.meshgrid(x, y)])
+
+
 def snapped(functions: Functions, box: Float, resolution: int) -> Functions:
     """Functions that are constant around each crossing of a grid, asked there once and for all.
 
     What they hide is what lies between the lines.
     """
     x, y = np.linspace(box[0], box[1], resolution).T
-    values = np.asarray(
-        functions(np.column_stack([axis.ravel() for axis in np.meshgrid(x, y)])), dtype=np.float64
-    )
+    values = np.asarray(functions(_crossings(x, y)), dtype=np.float64)
 
     def at(points: Float) -> Float:
         steps = (points - box[0]) / (box[1] - box[0]) * (resolution - 1)
@@ -347,7 +347,7 @@ def _shares(ax: Axes, curve: ScoreCurve) -> tuple[float, float]:
     """Where the best cut lies, as shares of the axes."""
     i = cast("int", curve.best)
     (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
-    spot: Any = places(curve.v)[i]
+    spot = places(curve.v)[i]
     if curve.v.dtype.kind == "M":
         spot = date2num(spot)  # type: ignore[no-untyped-call]
     x = float(spot)
@@ -355,7 +355,7 @@ def _shares(ax: Axes, curve: ScoreCurve) -> tuple[float, float]:
 
 
 def write_at(
-    ax: Axes, text: str, xy: tuple[Any, float], offset: tuple[float, float], place: Style
+    ax: Axes, text: str, xy: tuple[float, float], offset: tuple[float, float], place: Style
 ) -> None:
     """Words at a point, with a white rim that keeps them legible over lines."""
     rim = withStroke(linewidth=3.0, foreground="white")
@@ -412,12 +412,12 @@ def name_ticks(ax: Axes, v: NDArray[Any]) -> None:
     elif v.dtype.kind == "M" and len(v) == 1:
         ax.set_xticks(v, [v_text(v[0])])
     elif v.dtype.kind == "M":
-        locator: Any = AutoDateLocator(maxticks=7)  # type: ignore[no-untyped-call]
+        locator = AutoDateLocator(maxticks=7)  # type: ignore[no-untyped-call]
         ax.xaxis.set_major_locator(locator)
         ax.xaxis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
 
 
-def v_text(v: Any) -> str:
+def v_text(v: object) -> str:
     """A cut as it is written."""
     if isinstance(v, np.datetime64):
         return str(np.datetime_as_string(v, unit="auto"))
@@ -454,7 +454,7 @@ def read_place(place: int | None, n: int, name: str) -> int | None:
     return place
 
 
-def one_per_class(given: Sequence[Any], n_classes: int, name: str) -> list[Any]:
+def one_per_class(given: Sequence[T], n_classes: int, name: str) -> list[T]:
     """A list that has an entry for each class."""
     listed = list(given)
     if len(listed) != n_classes:

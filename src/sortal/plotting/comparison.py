@@ -19,7 +19,7 @@ from sortal.plotting.axes import (
     write_legend,
     write_title,
 )
-from sortal.plotting.fitted import attribute
+from sortal.plotting.rows import names_of_fit, numbers_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,7 +103,7 @@ class ComparisonDisplay:
         *,
         title: str | None = None,
         legend: bool | Literal["beside"] = True,
-        **kw: Any,
+        **kw: object,
     ) -> Self:
         """Draw; other keywords go to `Axes.plot`, for the dots."""
         height = _LINE * max(_LEAST, len(self.models))
@@ -121,12 +121,11 @@ class ComparisonDisplay:
         write_title(ax, "Models compared" if title is None else title, self._told())
         if legend:
             handles = self._handles()
-            entries = [str(handle.get_label()) for handle in handles]
             # scores stand beside the axes: the legend goes below
             below: Style = {"loc": "upper center", "ncols": len(handles)}
             below |= {"bbox_to_anchor": (0.5, -0.6 / height)}
             outside = own or legend == "beside"
-            write_legend(ax, handles, entries, outside=outside, **(below if outside else {}))
+            write_legend(ax, handles, outside=outside, **(below if outside else {}))
         return self
 
     def _draw(self, ax: Axes, i: int, model: ScoredModel, kw: Style) -> None:
@@ -222,12 +221,10 @@ class ImportancesDisplay:
         self.names = tuple(str(names[j]) for j in order)
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, ax: Axes | None = None, **kw: Any) -> Self:
+    def from_estimator(cls, estimator: object, *, ax: Axes | None = None, **kw: Any) -> Self:
         """Draw the `feature_importances_` of a fitted estimator."""
-        importances = np.asarray(attribute(estimator, "feature_importances_"))
-        names = getattr(estimator, "feature_names_in_", None)
-        told = [f"x{j}" for j in range(len(importances))] if names is None else list(names)
-        return cls(importances, told).plot(ax, **kw)
+        importances = numbers_of(estimator, "feature_importances_")
+        return cls(importances, names_of_fit(estimator)).plot(ax, **kw)
 
     def plot(
         self,
@@ -236,7 +233,7 @@ class ImportancesDisplay:
         title: str | None = None,
         legend: bool | Literal["beside"] = True,  # noqa: ARG002  (as every Display; one color)
         max_bars: int = MOST_BARS,
-        **kw: Any,
+        **kw: object,
     ) -> Self:
         """Draw; other keywords go to `Axes.barh`."""
         counts = int(np.count_nonzero(self.importances))

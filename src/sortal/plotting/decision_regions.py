@@ -22,23 +22,31 @@ from sortal.plotting.axes import (
     write_legend,
 )
 from sortal.plotting.boundaries import Grid, Polyline, snapped
-from sortal.plotting.densities import (
+from sortal.plotting.plane import (
+    Plane,
+    box_corners,
+    box_sides,
     box_with,
+    cut_line,
+    cut_polygon,
     draw_ellipses,
     find_ellipses,
     marginals,
     read_coverage,
     shaped,
+    wins,
 )
-from sortal.plotting.fitted import (
+from sortal.plotting.rows import (
+    MOST_POINTS,
     attribute,
     deciding_functions,
+    draw_points,
     fitted_functions,
     fitted_rows,
     fixed_terms,
+    read_rows,
+    write_plane,
 )
-from sortal.plotting.plane import Plane, box_corners, box_sides, cut_line, cut_polygon, wins
-from sortal.plotting.rows import MOST_POINTS, draw_points, read_rows, write_plane
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -47,7 +55,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import ArrayLike
 
-    from sortal._typing import Float
+    from sortal._typing import CostsLike, Float, LabelsLike, PriorsLike, TableLike
+    from sortal.data.columns import Values
+    from sortal.plotting.rows import Classifier, Features, HeldAt, PlotRows
 
     Functions = Callable[[Float], Float]
 
@@ -55,7 +65,65 @@ if TYPE_CHECKING:
 _RESOLUTION = 200
 
 
-class DecisionsDisplay:
+class _ClassesInPlane:
+    """Rows of classes, ellipses and boundaries over regions of the plane."""
+
+    ax_: Axes
+    figure_: Figure
+
+    def _read(
+        self,
+        rows: PlotRows,
+        means: ArrayLike | None,
+        covariance: ArrayLike | None,
+        coverage: float,
+        note: str,
+    ) -> None:
+        self.rows, self.coverage, self.note = rows, read_coverage(coverage), note
+        self.ellipses = find_ellipses(rows, means, covariance, self.coverage)
+        self.box = box_with(rows.points, self.ellipses)
+
+    def _draw(
+        self,
+        ax: Axes | None,
+        lines: Sequence[LineCollection],
+        title: str | None,
+        legend: bool | Literal["beside"],
+        max_points: int,
+        kw: Style,
+    ) -> Self:
+        ax, own = open_axes(ax, (8.0, 5.4))
+        self.ax_, self.figure_ = ax, cast("Figure", ax.figure)
+        drawn = self.rows.thinned(max_points)
+        self._draw_regions(ax)
+        handles = draw_points(ax, self.rows, drawn, kw)
+        for line in lines:
+            ax.add_collection(line)
+        handles += [*lines, *draw_ellipses(ax, self.ellipses, self.coverage)]
+        ax.set_xlim(*self.box[:, 0])
+        ax.set_ylim(*self.box[:, 1])
+        said = "Decision regions" if title is None else title
+        write_plane(ax, self.rows, said, self.note, drawn)
+        if legend:
+            write_legend(ax, handles, outside=own or legend == "beside")
+        return self
+
+    def _draw_regions(self, ax: Axes) -> None:
+        raise NotImplementedError
+
+
+def _solid(pieces: list[Float], label: str) -> LineCollection:
+    return LineCollection(pieces, colors=BLACK, linewidths=1.8, zorder=2.4, label=label)
+
+
+def _broken(pieces: list[Float], label: str, width: float, gap: float) -> LineCollection:
+    dashes = [(0, (5, gap))]
+    return LineCollection(
+        pieces, colors="0.25", linewidths=width, zorder=2.2, linestyles=dashes, label=label
+    )
+
+
+class DecisionsDisplay(_ClassesInPlane):
     """Regions in which each of K functions of two attributes is the largest, whatever their shape.
 
     `functions` takes points (n × 2) and gives their values (n × K). Solid curves are where two of
@@ -72,13 +140,10 @@ class DecisionsDisplay:
     `ellipses` (points of one a class); after `plot`, `ax_` and `figure_`.
     """
 
-    ax_: Axes
-    figure_: Figure
-
     def __init__(
         self,
-        points: Any,
-        labels: Any,
+        points: TableLike,
+        labels: LabelsLike,
         functions: Functions,
         *,
         fitted: Functions | None = None,
@@ -92,10 +157,9 @@ class DecisionsDisplay:
         resolution: int = _RESOLUTION,
         exact: bool = True,
     ) -> None:
-        self.rows = read_rows(points, labels, count=2, classes=classes, names=names)
-        self.coverage, self.note, self.change = read_coverage(coverage), note, change
-        self.ellipses = find_ellipses(self.rows, means, covariance, self.coverage)
-        self.box = box_with(self.rows.points, self.ellipses)
+        rows = read_rows(points, labels, count=2, classes=classes, names=names)
+        self._read(rows, means, covariance, coverage, note)
+        self.change = change
         K, fine = len(self.rows.classes), read_resolution(resolution)
         if not exact:
             functions = snapped(functions, self.box, fine)
@@ -109,14 +173,14 @@ class DecisionsDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
+        estimator: Classifier,
+        X: TableLike,
+        y: LabelsLike,
         *,
-        features: Sequence[Any] | None = None,
-        at: Mapping[Any, Any] | None = None,
-        priors: Any = None,
-        costs: ArrayLike | None = None,
+        features: Features = None,
+        at: HeldAt = None,
+        priors: PriorsLike = None,
+        costs: CostsLike = None,
         coverage: float = 0.95,
         resolution: int = _RESOLUTION,
         exact: bool = True,
@@ -131,12 +195,11 @@ class DecisionsDisplay:
         `priors` or `costs`, given as to `predict` instead of those of the fit, regions and solid
         curves are what is decided then, and the boundaries of the fit are broken curves.
         """
-        classes = tuple(np.asarray(attribute(estimator, "classes_"), dtype=object).tolist())
         plane = Plane(estimator, X, y, features, at)
-        own = deciding_functions(estimator, classes)
-        asked = deciding_functions(estimator, classes, priors, costs)
+        own = deciding_functions(estimator, plane.rows.classes)
+        asked = deciding_functions(estimator, plane.rows.classes, priors, costs)
         change = _say_change(priors, costs)
-        normal: dict[str, Any] = marginals(estimator, plane.terms) if plane.terms else {}
+        normal = marginals(estimator, plane.terms) if plane.terms else {}
         display = cls(
             plane.rows.points,
             plane.rows.labels,
@@ -147,7 +210,7 @@ class DecisionsDisplay:
             coverage=coverage,
             classes=plane.rows.classes,
             names=plane.rows.names,
-            note=_join(plane.note, _say_priors(priors, plane.rows.classes)),
+            note="\n".join(filter(None, [plane.note, _say_priors(priors, plane.rows.classes)])),
             resolution=resolution,
             exact=exact,
         )
@@ -161,27 +224,13 @@ class DecisionsDisplay:
         title: str | None = None,
         legend: bool | Literal["beside"] = True,
         max_points: int = MOST_POINTS,
-        **kw: Any,
+        **kw: object,
     ) -> Self:
         """Draw; other keywords go to `Axes.scatter`.
 
         The legend stands beside the axes if they are made here, or if it is "beside".
         """
-        ax, own = open_axes(ax, (8.0, 5.4))
-        self.ax_, self.figure_ = ax, cast("Figure", ax.figure)
-        drawn = self.rows.thinned(max_points)
-        self._draw_regions(ax)
-        handles = draw_points(ax, self.rows, drawn, kw)
-        handles += self._draw_curves(ax)
-        handles += draw_ellipses(ax, self.ellipses, self.coverage)
-        ax.set_xlim(*self.box[:, 0])
-        ax.set_ylim(*self.box[:, 1])
-        said = "Decision regions" if title is None else title
-        write_plane(ax, self.rows, said, self.note, drawn)
-        if legend:
-            entries = [str(handle.get_label()) for handle in handles]
-            write_legend(ax, handles, entries, outside=own or legend == "beside")
-        return self
+        return self._draw(ax, self._curves(), title, legend, max_points, kw)
 
     def _draw_regions(self, ax: Axes) -> None:
         x, y = self.grid.x, self.grid.y
@@ -193,18 +242,16 @@ class DecisionsDisplay:
             else:
                 ax.contourf(x, y, lead, levels=[0, np.inf], **style)
 
-    def _draw_curves(self, ax: Axes) -> list[Any]:
+    def _curves(self) -> list[LineCollection]:
         """Solid boundaries, and broken ones of the fit before the change."""
-        told = "boundary" if self.fitted_curves is None else f"boundary with {self.change}"
-        solid: Style = {"colors": BLACK, "linewidths": 1.8, "zorder": 2.4, "label": told}
-        handles = [LineCollection([curve.points for curve in self.curves], **solid)]
-        if self.fitted_curves is not None:
-            broken: Style = {"colors": "0.25", "linewidths": 1.4, "zorder": 2.2}
-            broken |= {"linestyles": [(0, (5, 3))], "label": "boundary of the fit"}
-            handles.append(LineCollection([c.points for c in self.fitted_curves], **broken))
-        for lines in handles:
-            ax.add_collection(lines)
-        return handles
+        solid = [curve.points for curve in self.curves]
+        if self.fitted_curves is None:
+            return [_solid(solid, "boundary")]
+        broken = [curve.points for curve in self.fitted_curves]
+        return [
+            _solid(solid, f"boundary with {self.change}"),
+            _broken(broken, "boundary of the fit", 1.4, 3),
+        ]
 
 
 def read_resolution(resolution: int) -> int:
@@ -217,22 +264,18 @@ def read_resolution(resolution: int) -> int:
     return int(resolution)
 
 
-def _say_change(priors: Any, costs: Any) -> str:
+def _say_change(priors: PriorsLike, costs: CostsLike) -> str:
     given = [name for name, value in (("priors", priors), ("costs", costs)) if value is not None]
     return f"these {' and '.join(given)}" if given else ""
 
 
-def _say_priors(priors: Any, classes: tuple[Any, ...]) -> str:
+def _say_priors(priors: PriorsLike, classes: Values) -> str:
     """Priors that were given, for the line below the title; of many the first."""
     found = read_priors(priors, classes)
     if found is None:
         return ""
     pairs = zip(classes, found.tolist(), strict=True)
     return f"priors {few_text([equation_text(name, share) for name, share in pairs])}"
-
-
-def _join(*notes: str) -> str:
-    return "\n".join(note for note in notes if note)
 
 
 # --- Decision regions of linear functions in the plane, with boundaries and class contours -------
@@ -246,7 +289,7 @@ class Segment(NamedTuple):
     ends: Float
 
 
-class RegionsDisplay:
+class RegionsDisplay(_ClassesInPlane):
     """Regions in which each of K linear functions of two attributes is the largest.
 
     `coef` (K × 2) and `intercept` (K) are the functions. Broken lines are the boundaries of each
@@ -259,13 +302,10 @@ class RegionsDisplay:
     after `plot`, `ax_` and `figure_`.
     """
 
-    ax_: Axes
-    figure_: Figure
-
     def __init__(
         self,
-        points: Any,
-        labels: Any,
+        points: TableLike,
+        labels: LabelsLike,
         coef: ArrayLike,
         intercept: ArrayLike,
         *,
@@ -276,13 +316,11 @@ class RegionsDisplay:
         names: Sequence[object] | None = None,
         note: str = "",
     ) -> None:
-        self.rows = read_rows(points, labels, count=2, classes=classes, names=names)
-        K = len(self.rows.classes)
+        rows = read_rows(points, labels, count=2, classes=classes, names=names)
+        K = len(rows.classes)
         self.coef = shaped(coef, (K, 2), "coef")
         self.intercept = shaped(intercept, (K,), "intercept")
-        self.coverage, self.note = read_coverage(coverage), note
-        self.ellipses = find_ellipses(self.rows, means, covariance, self.coverage)
-        self.box = box_with(self.rows.points, self.ellipses)
+        self._read(rows, means, covariance, coverage, note)
         # a class that the fit gave no weight has no function
         whole = np.isfinite(self.intercept) & np.isfinite(self.coef).all(axis=1)
         self._deciding = np.flatnonzero(whole).tolist()
@@ -293,12 +331,12 @@ class RegionsDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
+        estimator: Classifier,
+        X: TableLike,
+        y: LabelsLike,
         *,
-        features: Sequence[Any] | None = None,
-        at: Mapping[Any, Any] | None = None,
+        features: Features = None,
+        at: HeldAt = None,
         coverage: float = 0.95,
         ax: Axes | None = None,
         **kw: Any,
@@ -315,7 +353,7 @@ class RegionsDisplay:
         coef, intercept = fitted_functions(estimator)
         values = fixed_terms(estimator, rows, terms, at)
         rest = [j for j in range(len(values)) if j not in terms]
-        note = _say_fixed(list(map(str, estimator.terms_)), values, rest, at or {})
+        note = _say_fixed(list(map(str, attribute(estimator, "terms_"))), values, rest, at or {})
         display = cls(
             rows.points,
             rows.labels,
@@ -338,24 +376,10 @@ class RegionsDisplay:
         pairwise: bool = True,
         legend: bool | Literal["beside"] = True,
         max_points: int = MOST_POINTS,
-        **kw: Any,
+        **kw: object,
     ) -> Self:
         """Draw; without `pairwise`, no broken lines. Other keywords go to `Axes.scatter`."""
-        ax, own = open_axes(ax, (8.0, 5.4))
-        self.ax_, self.figure_ = ax, cast("Figure", ax.figure)
-        drawn = self.rows.thinned(max_points)
-        self._draw_regions(ax)
-        handles = draw_points(ax, self.rows, drawn, kw)
-        handles += self._draw_lines(ax, pairwise=pairwise)
-        handles += draw_ellipses(ax, self.ellipses, self.coverage)
-        ax.set_xlim(*self.box[:, 0])
-        ax.set_ylim(*self.box[:, 1])
-        said = "Decision regions" if title is None else title
-        write_plane(ax, self.rows, said, self.note, drawn)
-        if legend:
-            entries = [str(handle.get_label()) for handle in handles]
-            write_legend(ax, handles, entries, outside=own or legend == "beside")
-        return self
+        return self._draw(ax, self._lines(pairwise=pairwise), title, legend, max_points, kw)
 
     def _find_segments(self, *, joint: bool) -> list[Segment]:
         """Boundaries of pairs; jointly, only where no third function is above the two."""
@@ -381,23 +405,16 @@ class RegionsDisplay:
             if len(corners) > 2:
                 ax.add_patch(Polygon(corners, facecolor=color(k), alpha=0.13, edgecolor="none"))
 
-    def _draw_lines(self, ax: Axes, *, pairwise: bool) -> list[Any]:
+    def _lines(self, *, pairwise: bool) -> list[LineCollection]:
         """Solid and broken boundaries."""
-        solid: Style = {"colors": BLACK, "linewidths": 1.8, "zorder": 2.4}
-        broken: Style = {"colors": "0.25", "linewidths": 1.0, "zorder": 2.2}
-        many = len(self.rows.classes) > 2
-        told = "boundary of all classes" if many else "boundary"
-        handles = [LineCollection([s.ends for s in self.joint], label=told, **solid)]
-        if pairwise and many:
-            ends = [s.ends for s in self.pairwise]
-            broken |= {"linestyles": [(0, (5, 4))], "label": "boundary of a pair"}
-            handles.append(LineCollection(ends, **broken))
-        for lines in handles:
-            ax.add_collection(lines)
-        return handles
+        solid, broken = ([s.ends for s in pieces] for pieces in (self.joint, self.pairwise))
+        if len(self.rows.classes) <= 2:
+            return [_solid(solid, "boundary")]
+        lines = [_solid(solid, "boundary of all classes")]
+        return [*lines, _broken(broken, "boundary of a pair", 1.0, 4)] if pairwise else lines
 
 
-def _refuse_costs(estimator: Any) -> None:
+def _refuse_costs(estimator: object) -> None:
     if getattr(estimator, "costs", None) is not None:
         raise ParameterError(
             "This estimator decides by costs, and RegionsDisplay shows which function is largest: "
@@ -406,7 +423,7 @@ def _refuse_costs(estimator: Any) -> None:
         )
 
 
-def _refuse_curves(estimator: Any) -> None:
+def _refuse_curves(estimator: object) -> None:
     if hasattr(estimator, "covariances_") and not hasattr(estimator, "coef_"):
         raise ParameterError(
             f"The functions of this {type(estimator).__name__} are not linear, and RegionsDisplay "
@@ -414,7 +431,7 @@ def _refuse_curves(estimator: Any) -> None:
         )
 
 
-def _say_fixed(names: list[str], values: Float, rest: list[int], at: Mapping[Any, Any]) -> str:
+def _say_fixed(names: list[str], values: Float, rest: list[int], at: Mapping[str, object]) -> str:
     """What is held fixed: first what was asked for."""
     asked = [equation_text(name, value) for name, value in at.items()]
     means = [

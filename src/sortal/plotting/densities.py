@@ -1,4 +1,4 @@
-"""The classes along one direction: histograms and normal curves; ellipses in the plane."""
+"""The classes along one direction: histograms and normal curves; the directions of a fit."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import math
 from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
 import numpy as np
-from matplotlib.lines import Line2D
 
-from sortal.errors import ParameterError
+from sortal.base.labels import split_target
+from sortal.decision.options import is_whole
+from sortal.errors import ParameterError, agreed, counted, listed
 from sortal.plotting.axes import (
     BLACK,
     Style,
@@ -23,25 +24,19 @@ from sortal.plotting.axes import (
     write_legend,
     write_title,
 )
-from sortal.plotting.fitted import (
-    all_terms_shown,
-    attribute,
-    fitted_direction,
-    fitted_rows,
-    fitted_threshold,
-    projected,
-    unit_vector,
-)
-from sortal.plotting.plane import box_of, criterion, ellipse
-from sortal.plotting.rows import class_means, read_rows, split_labels
+from sortal.plotting.plane import criterion
+from sortal.plotting.rows import attribute, class_means, fitted_rows, numbers_of, read_rows
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from numpy.typing import ArrayLike
 
-    from sortal._typing import Float, Places
-    from sortal.plotting.rows import PlotRows
+    from sortal._typing import Float, LabelsLike, Places, TableLike
+    from sortal.plotting.rows import Classifier, PlotRows
 
     Kind = Literal["histogram", "rug"]
 
@@ -71,7 +66,7 @@ class DensitiesDisplay:
     def __init__(
         self,
         along: ArrayLike,
-        labels: Any,
+        labels: LabelsLike,
         *,
         classes: ArrayLike | None = None,
         means: ArrayLike | None = None,
@@ -97,13 +92,13 @@ class DensitiesDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
+        estimator: Classifier,
+        X: TableLike,
+        y: LabelsLike,
         *,
         w: ArrayLike | None = None,
         component: int = 0,
-        feature: Any = None,
+        feature: str | int | None = None,
         ax: Axes | None = None,
         **kw: Any,
     ) -> Self:
@@ -117,7 +112,9 @@ class DensitiesDisplay:
             display = cls._of_column(estimator, X, y, feature)
             kw = {"title": f"{shown(display.rows.names[0])} by class"} | kw
         elif w is None and hasattr(estimator, "dual_coef_"):
-            display = cls._of_kernel(estimator, X, y, component)
+            found = projected(estimator, X, y, component)
+            del found["scatters"]  # curves are those of the rows, which need not be all of the fit
+            display = cls(**found)
         elif w is None:
             display = cls._fitted(estimator, X, y, component)
         else:
@@ -125,17 +122,19 @@ class DensitiesDisplay:
         return display.plot(ax, **kw)
 
     @classmethod
-    def _of_column(cls, estimator: Any, X: Any, y: Any, feature: Any) -> Self:
+    def _of_column(
+        cls, estimator: Classifier, X: TableLike, y: LabelsLike, feature: str | int
+    ) -> Self:
         classes = attribute(estimator, "classes_")
         rows = read_rows(X, y, features=[feature], classes=classes)
         along = rows.points[:, 0]
         return cls(along, rows.labels, classes=classes, threshold=None, name=rows.names[0])
 
     @classmethod
-    def _fitted(cls, estimator: Any, X: Any, y: Any, component: int) -> Self:
+    def _fitted(cls, estimator: Classifier, X: TableLike, y: LabelsLike, component: int) -> Self:
         direction = fitted_direction(estimator, component)
-        X, y = split_labels(X, y)
-        along = np.asarray(estimator.transform(X, scaling="unit"))[:, component]
+        X, y = split_target(X, y, type(estimator).__name__)
+        along = np.asarray(attribute(estimator, "transform")(X, scaling="unit"))[:, component]
         threshold = fitted_threshold(estimator, direction) if component == 0 else None
         return cls(
             along,
@@ -148,13 +147,7 @@ class DensitiesDisplay:
         )
 
     @classmethod
-    def _of_kernel(cls, estimator: Any, X: Any, y: Any, component: int) -> Self:
-        found = projected(estimator, X, y, component)
-        del found["scatters"]  # curves are those of the rows, which need not be all of the fit
-        return cls(found.pop("along"), found.pop("labels"), **found)
-
-    @classmethod
-    def _given(cls, estimator: Any, X: Any, y: Any, w: ArrayLike) -> Self:
+    def _given(cls, estimator: Classifier, X: TableLike, y: LabelsLike, w: ArrayLike) -> Self:
         rows, terms = fitted_rows(estimator, X, y, None, None)
         remedy = "w needs a number for each term; keep columns of numbers only."
         all_terms_shown(estimator, rows, terms, remedy)
@@ -171,7 +164,7 @@ class DensitiesDisplay:
         kind: Kind = "histogram",
         title: str | None = None,
         legend: bool | Literal["beside"] = True,
-        **kw: Any,
+        **kw: object,
     ) -> Self:
         """Draw; other keywords go to `Axes.hist`, or to `Axes.plot` for a rug."""
         if kind not in ("histogram", "rug"):
@@ -189,9 +182,9 @@ class DensitiesDisplay:
             write_legend(ax, handles, labels, outside=own or legend == "beside")
         return self
 
-    def _draw_curves(self, ax: Axes) -> list[Any]:
+    def _draw_curves(self, ax: Axes) -> list[Artist]:
         """Normal curves; a class that hardly varies is a line at its place."""
-        handles = []
+        handles: list[Artist] = []
         spread = np.sqrt(self.variances)
         low = min(np.nanmin(self.means - _REACH * spread), self.along.min())
         high = max(np.nanmax(self.means + _REACH * spread), self.along.max())
@@ -233,7 +226,7 @@ class DensitiesDisplay:
         ax.set_ylim(bottom=0)
 
 
-def read_along(along: Any) -> Float:
+def read_along(along: ArrayLike) -> Float:
     """A coordinate a row, as a table of one column."""
     column = np.asarray(along, dtype=np.float64)
     if column.ndim != 1:
@@ -264,7 +257,7 @@ def _read_threshold(given: float | str | None, means: Float) -> float | None:
     return float(means.mean()) if len(means) == 2 else None
 
 
-def _judged(estimator: Any, direction: Float) -> dict[str, Any]:
+def _judged(estimator: object, direction: Float) -> dict[str, Any]:
     """J, means and variances as the estimator has them, where it judges directions."""
     if not hasattr(estimator, "evaluate_direction"):
         return {}
@@ -298,73 +291,127 @@ def _edges(along: Float, codes: Places) -> list[float]:
     return [float(edge) for edge in np.linspace(low, high, n_bars + 1)]
 
 
-# Normal classes in a picture: the ellipses that hold a share of each, and the box around all.
-
-# How much of the points' extent ellipses may add on each side before they are cut.
-_ELLIPSE_ROOM = 0.5
+# --- A fitted estimator's directions --------------------------------------------------------------
 
 
-def shaped(given: ArrayLike, shape: tuple[int, ...], name: str) -> Float:
-    """An array of a shape that begins with the number of classes."""
-    array = np.asarray(given, dtype=np.float64)
-    if array.shape != shape:
+def all_terms_shown(estimator: object, rows: PlotRows, terms: Sequence[int], remedy: str) -> None:
+    """A direction can be drawn only among all the terms it was fitted with."""
+    names = list(attribute(estimator, "terms_"))
+    if len(terms) != len(names):
         raise ParameterError(
-            f"{name} has the shape {array.shape}, and with {shape[0]} classes and two attributes "
-            f"it needs {shape}."
+            f"This {type(estimator).__name__} was fitted with {counted(len(names), 'term')} "
+            f"({listed(names)}), and the picture shows {len(terms)} ({listed(rows.names)}): its "
+            f"direction does not lie in them. {remedy}"
         )
-    return array
 
 
-def read_coverage(coverage: float) -> float:
-    """A share between 0 and 1."""
-    if isinstance(coverage, bool) or not isinstance(coverage, int | float) or not 0 < coverage < 1:
-        raise ParameterError(f"coverage={coverage!r} is no share: give a number between 0 and 1.")
-    return float(coverage)
+def unit_vector(given: ArrayLike, size: int, name: str = "w") -> Float:
+    """A direction of length one."""
+    try:
+        vector = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        vector = np.empty(0)
+    length = float(np.linalg.norm(vector))
+    if vector.shape != (size,) or not 0 < length < math.inf:
+        raise ParameterError(
+            f"{name}={given!r} is no direction in {size} attributes: give {size} finite numbers, "
+            "not all zero."
+        )
+    return vector / length
 
 
-def find_ellipses(
-    rows: PlotRows, means: ArrayLike | None, covariance: ArrayLike | None, coverage: float
-) -> list[Float]:
-    """Points of an ellipse a class; none without a covariance, for all (2 × 2) or one a class."""
-    if covariance is None:
-        return []
-    K = len(rows.classes)
-    centers = rows.means if means is None else shaped(means, (K, 2), "means")
-    given = np.asarray(covariance, dtype=np.float64)
-    each = np.broadcast_to(given, (K, 2, 2)) if given.shape == (2, 2) else given
-    shapes = shaped(each, (K, 2, 2), "covariance")
-    return [
-        _ellipse(center, shape, coverage) for center, shape in zip(centers, shapes, strict=True)
-    ]
+def _nth_direction(component: int, n: int) -> int:
+    if not is_whole(component) or not 0 <= component < n:
+        raise ParameterError(
+            f"component={component!r} is none of the fitted directions: there "
+            f"{agreed(n, 'is', 'are')} {n}, counted from 0."
+        )
+    return int(component)
 
 
-def box_with(points: Float, curves: list[Float]) -> Float:
-    """A box around points and ellipses; ellipses far beyond the points are cut."""
-    low, high = box_of(points, margin=_ELLIPSE_ROOM)
-    near = [np.clip(curve, low, high) for curve in curves if np.isfinite(curve).all()]
-    return box_of(np.vstack([points, *near]))
+def fitted_direction(estimator: object, component: int) -> Float:
+    """One of the fitted directions, of length one, an entry a term."""
+    name = "directions_" if hasattr(estimator, "directions_") else "scalings_"
+    directions = numbers_of(estimator, name)
+    size, n = directions.shape
+    return unit_vector(directions[:, _nth_direction(component, n)], size)
 
 
-def marginals(estimator: Any, terms: list[int]) -> dict[str, Float]:
-    """Means and covariances in two terms, of an estimator that takes classes as normal."""
-    if hasattr(estimator, "covariances_"):
-        covariance = np.asarray(estimator.covariances_)[:, terms][:, :, terms]
-    elif hasattr(estimator, "covariance_"):
-        covariance = np.asarray(estimator.covariance_)[np.ix_(terms, terms)]
-    else:
-        return {}
-    return {"means": np.asarray(estimator.means_)[:, terms], "covariance": covariance}
+def criterion_of(estimator: object, w: Float) -> float | None:
+    """The estimator's own J of a direction over all its terms; None where it has none."""
+    judged = getattr(estimator, "evaluate_direction", None)
+    return None if judged is None else float(judged(w).J)
 
 
-def draw_ellipses(ax: Axes, curves: list[Float], coverage: float) -> list[Any]:
-    """Contours of the classes, of which the legend tells once."""
-    for k, curve in enumerate(curves):
-        ax.plot(curve[:, 0], curve[:, 1], color=color(k), linewidth=1.6, zorder=2.3)
-    share = f"{short_number(100 * coverage)} % of a class"
-    return [Line2D([], [], color="0.4", linewidth=1.6, label=share)] if curves else []
+def fitted_threshold(estimator: object, w: Float) -> float | None:
+    """The separating point among the coordinates that `transform` gives.
+
+    None where there is none: with more classes than two, or where costs move it.
+    """
+    if hasattr(estimator, "threshold_"):
+        return None if estimator.threshold_ is None else float(estimator.threshold_)
+    classes = attribute(estimator, "classes_")
+    if len(classes) != 2 or getattr(estimator, "costs", None) is not None:
+        return None
+    beta0, beta = attribute(estimator, "boundary")(*classes)
+    slope = float(beta @ w)
+    return float(-(beta0 + beta @ attribute(estimator, "xbar_")) / slope) if slope else None
 
 
-def _ellipse(center: Float, shape: Float, coverage: float) -> Float:
-    """A class that the fit has no rows of has no place, and no ellipse."""
-    known = np.isfinite(center).all() and np.isfinite(shape).all()
-    return ellipse(center, shape, coverage) if known else np.full((1, 2), np.nan)
+def in_terms(w: Float, terms: Sequence[int]) -> Float:
+    """A vector by attributes shown, in the order of the estimator's terms (all shown)."""
+    ordered = np.empty(len(terms))
+    ordered[list(terms)] = w
+    return ordered
+
+
+# --- What pictures read of a fitted kernel discriminant: projections, where they part classes ----
+
+
+def projection_of(estimator: object, component: int) -> Callable[[TableLike], Float]:
+    """The function that gives each row of a table its projection onto one direction."""
+    place = _nth_direction(component, numbers_of(estimator, "dual_coef_").shape[1])
+    transform = attribute(estimator, "transform")
+    return lambda X: np.asarray(transform(X), dtype=np.float64)[:, place]
+
+
+def projected(estimator: object, X: TableLike, y: LabelsLike, component: int) -> dict[str, Any]:
+    """Rows along one direction with the projected classes: what displays of one axis are given.
+
+    Means and scatters are those of the fit, which has them by its weights.
+    """
+    project = projection_of(estimator, component)
+    n = numbers_of(estimator, "dual_coef_").shape[1]
+    X, y = split_target(X, y, type(estimator).__name__)
+    found = {
+        "along": project(X),
+        "labels": y,
+        "classes": attribute(estimator, "classes_"),
+        "means": numbers_of(estimator, "projected_means_")[:, component],
+        "scatters": numbers_of(estimator, "projected_scatters_")[:, component],
+        "threshold": None,
+        "name": direction_name(n, component),
+    }
+    if n == 1 and getattr(estimator, "costs", None) is None:
+        odds = np.asarray(attribute(estimator, "decision_function")(X), dtype=np.float64)
+        found["threshold"] = _separating_point(found["along"], odds)
+    return found
+
+
+def direction_name(n_directions: int, component: int) -> str:
+    """How the axis of a projection is called."""
+    return "wᵀφ(x)" if n_directions == 1 else f"wᵀφ(x), direction {component + 1}"
+
+
+def _separating_point(p: Float, odds: Float) -> float | None:
+    """Where log-odds, which are linear in the only projection, pass zero.
+
+    None where the rows do not tell: they lie in one place, or so far off that a class is certain.
+    """
+    if odds.ndim != 1:
+        return None
+    low, high = int(p.argmin()), int(p.argmax())
+    rise, width = odds[high] - odds[low], p[high] - p[low]
+    if not (width > 0 and np.isfinite(rise) and rise != 0):
+        return None
+    return float(p[low] - odds[low] * width / rise)

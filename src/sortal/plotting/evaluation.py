@@ -11,6 +11,7 @@ from matplotlib.colors import to_hex, to_rgb
 from matplotlib.patches import Patch, PathPatch
 from matplotlib.path import Path
 
+from sortal.base.labels import read_codes, split_target
 from sortal.data.columns import union
 from sortal.data.table import objects_of
 from sortal.errors import ParameterError, counted
@@ -28,65 +29,70 @@ from sortal.plotting.axes import (
     write_legend,
     write_title,
 )
-from sortal.plotting.fitted import attribute
-from sortal.plotting.rows import read_labels, split_labels
+from sortal.plotting.rows import attribute
 from sortal.records.render import share_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from matplotlib.axes import Axes
+    from matplotlib.container import ErrorbarContainer
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
     from numpy.typing import ArrayLike
 
-    from sortal._typing import Counts, Float, Places
+    from sortal._typing import Counts, Float, LabelsLike, Places, TableLike
     from sortal.data.columns import Values
     from sortal.evaluation import RocCurve
+    from sortal.plotting.rows import Classifier
 
 
 # Predictions as pictures of them are given: labels beside true labels, or a fitted estimator.
 
 
-class LabeledPredictions(NamedTuple):
-    """Codes of classes, true and said; probabilities by class where they were asked for."""
+class Judged(NamedTuple):
+    """Codes of classes, true and said, and probabilities by class."""
 
-    y_true: Places
-    y_pred: Places
+    true: Places
+    said: Places
+    shares: Float
     classes: Values
-    y_proba: Float | None = None
 
 
-def from_labels(y_true: Any, y_pred: Any, classes: ArrayLike | None) -> LabeledPredictions:
-    """Labels as codes of the given classes, or of those that occur."""
-    n = len(y_true)
+def from_labels(
+    y_true: LabelsLike, y_pred: LabelsLike, classes: ArrayLike | None
+) -> tuple[Places, Places, Values]:
+    """Labels, true and said, as codes of the given classes, or of those that occur."""
+    n = len(np.asarray(y_true))
     if classes is None:
-        met, told = (read_labels(labels, n, None)[1] for labels in (y_true, y_pred))
+        met, told = (read_codes(labels, n)[1] for labels in (y_true, y_pred))
         classes = objects_of(union(met, told)[0])
-    true, values = read_labels(y_true, n, classes)
-    return LabeledPredictions(true, read_labels(y_pred, n, classes)[0], values)
+    true, values = read_codes(y_true, n, classes)
+    return true, read_codes(y_pred, n, classes)[0], values
 
 
-def from_probabilities(
-    y_true: Any, y_proba: ArrayLike, classes: ArrayLike | None
-) -> LabeledPredictions:
+def from_probabilities(y_true: ArrayLike, y_proba: ArrayLike, classes: ArrayLike | None) -> Judged:
     """Labels as codes, and what is most probable as what is said; of equals the first."""
     shares = np.asarray(y_proba, dtype=np.float64)
-    true, values = read_labels(y_true, len(y_true), classes)
+    true, values = read_codes(y_true, len(np.asarray(y_true)), classes)
     if shares.ndim == 1 and len(values) == 2:
         shares = np.column_stack([1 - shares, shares])  # of the second class alone
     shares = read_probabilities(shares, len(true), len(values))
-    return LabeledPredictions(true, shares.argmax(axis=1), values, shares)
+    return Judged(true, shares.argmax(axis=1), shares, values)
 
 
-def from_fitted(estimator: Any, X: Any, y: Any, *, probabilities: bool) -> LabeledPredictions:
-    """What a fitted estimator says of rows."""
-    X, y = split_labels(X, y)
+def said_by(estimator: Classifier, X: TableLike, y: LabelsLike) -> tuple[Places, Places, Values]:
+    """What a fitted estimator says of rows, beside their labels."""
+    X, y = split_target(X, y, type(estimator).__name__)
     classes = attribute(estimator, "classes_")
-    read = from_labels(y, estimator.predict(X), classes)
-    if not probabilities:
-        return read
-    shares = np.asarray(attribute(estimator, "predict_proba")(X), dtype=np.float64)
-    return read._replace(y_proba=shares)
+    return from_labels(y, estimator.predict(X), classes)
+
+
+def shares_by(estimator: Classifier, X: TableLike, y: LabelsLike) -> Judged:
+    """The same, with probabilities."""
+    X, y = split_target(X, y, type(estimator).__name__)
+    true, said, classes = said_by(estimator, X, y)
+    return Judged(true, said, np.asarray(attribute(estimator, "predict_proba")(X)), classes)
 
 
 # Shades between hardly any row and all rows of a class. They go with the root of the share, so that
@@ -141,16 +147,20 @@ class ConfusionDisplay:
         **kw: Any,
     ) -> Self:
         """Count labels said beside true labels."""
-        read = from_labels(y_true, y_pred, classes)
-        return cls(Confusion.of(read.y_true, read.y_pred, read.classes)).plot(ax, **kw)
+        return cls(Confusion.of(*from_labels(y_true, y_pred, classes))).plot(ax, **kw)
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, *, ax: Axes | None = None, **kw: Any
+        cls,
+        estimator: Classifier,
+        X: TableLike,
+        y: LabelsLike,
+        *,
+        ax: Axes | None = None,
+        **kw: Any,
     ) -> Self:
         """Count what a fitted estimator says of rows; best of rows that it has not seen."""
-        read = from_fitted(estimator, X, y, probabilities=False)
-        return cls(Confusion.of(read.y_true, read.y_pred, read.classes)).plot(ax, **kw)
+        return cls(Confusion.of(*said_by(estimator, X, y))).plot(ax, **kw)
 
     def plot(
         self,
@@ -158,7 +168,7 @@ class ConfusionDisplay:
         *,
         title: str | None = None,
         legend: bool | Literal["beside"] = True,
-        **kw: Any,
+        **kw: object,
     ) -> Self:
         """Draw; other keywords go to the cells (`PathPatch`)."""
         k = len(self.confusion.classes)
@@ -339,18 +349,21 @@ class ReliabilityDisplay:
         **kw: Any,
     ) -> Self:
         """Judge probabilities, a column for each class in sorted order, beside true labels."""
-        read = from_probabilities(y_true, y_proba, classes)
-        record = Reliability.of(read.y_true, read.y_pred, cast("ArrayLike", read.y_proba))
-        return cls(record).plot(ax, **kw)
+        judged = from_probabilities(y_true, y_proba, classes)
+        return cls(Reliability.of(*judged[:3])).plot(ax, **kw)
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, *, ax: Axes | None = None, **kw: Any
+        cls,
+        estimator: Classifier,
+        X: TableLike,
+        y: LabelsLike,
+        *,
+        ax: Axes | None = None,
+        **kw: Any,
     ) -> Self:
         """Judge what a fitted estimator says of rows; best of rows that it has not seen."""
-        read = from_fitted(estimator, X, y, probabilities=True)
-        record = Reliability.of(read.y_true, read.y_pred, cast("ArrayLike", read.y_proba))
-        return cls(record).plot(ax, **kw)
+        return cls(Reliability.of(*shares_by(estimator, X, y)[:3])).plot(ax, **kw)
 
     def plot(
         self,
@@ -358,7 +371,7 @@ class ReliabilityDisplay:
         *,
         title: str | None = None,
         legend: bool | Literal["beside"] = True,
-        **kw: Any,
+        **kw: object,
     ) -> Self:
         """Draw; other keywords go to `Axes.errorbar`."""
         ax, own = open_axes(ax, (7.4, 4.8))
@@ -373,8 +386,7 @@ class ReliabilityDisplay:
         )
         write_title(ax, "Reliability of probabilities" if title is None else title, told)
         if legend:
-            entries = [str(handle.get_label()) for handle in handles]
-            write_legend(ax, handles, entries, outside=own or legend == "beside")
+            write_legend(ax, handles, outside=own or legend == "beside")
         return self
 
     def _frame(self, ax: Axes) -> float:
@@ -388,7 +400,7 @@ class ReliabilityDisplay:
         ax.set_aspect("equal")
         return low
 
-    def _draw_bins(self, ax: Axes, kw: Style) -> Any:
+    def _draw_bins(self, ax: Axes, kw: Style) -> ErrorbarContainer:
         bins = self.reliability.bins
         x, y = [one.mean for one in bins], [one.share for one in bins]
         below = [one.share - one.share_low for one in bins]
@@ -398,7 +410,7 @@ class ReliabilityDisplay:
         label = "rows said, interval of 95 %"
         return ax.errorbar(x, y, [below, above], label=label, **(style | kw))
 
-    def _draw_diagonal(self, ax: Axes, low: float) -> list[Any]:
+    def _draw_diagonal(self, ax: Axes, low: float) -> list[Line2D]:
         style: Style = {"color": _GRAY, "linestyle": (0, (4, 3)), "linewidth": 1.0, "zorder": 1}
         said: Style = {"transform": ax.transAxes, "fontsize": "small", "style": "italic"}
         ax.text(0.02, 0.97, "less sure than right", va="top", usetex=False, **said)
@@ -460,18 +472,22 @@ class RocDisplay:
         **kw: Any,
     ) -> Self:
         """Judge probabilities, a column for each class in sorted order, beside true labels."""
-        read = from_probabilities(y_true, y_proba, classes)
-        shares = cast("ArrayLike", read.y_proba)
-        return cls(Roc.of(read.y_true, shares, read.classes)).plot(ax, **kw)
+        true, _, shares, names = from_probabilities(y_true, y_proba, classes)
+        return cls(Roc.of(true, shares, names)).plot(ax, **kw)
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, *, ax: Axes | None = None, **kw: Any
+        cls,
+        estimator: Classifier,
+        X: TableLike,
+        y: LabelsLike,
+        *,
+        ax: Axes | None = None,
+        **kw: Any,
     ) -> Self:
         """Judge what a fitted estimator says of rows; best of rows that it has not seen."""
-        read = from_fitted(estimator, X, y, probabilities=True)
-        shares = cast("ArrayLike", read.y_proba)
-        return cls(Roc.of(read.y_true, shares, read.classes)).plot(ax, **kw)
+        true, _, shares, names = shares_by(estimator, X, y)
+        return cls(Roc.of(true, shares, names)).plot(ax, **kw)
 
     def plot(
         self,
@@ -479,7 +495,7 @@ class RocDisplay:
         *,
         title: str | None = None,
         legend: bool | Literal["beside"] = True,
-        **kw: Any,
+        **kw: object,
     ) -> Self:
         """Draw; other keywords go to `Axes.plot`, once a curve."""
         ax, own = open_axes(ax, (7.4, 4.8))
@@ -492,11 +508,10 @@ class RocDisplay:
         handles += ax.plot([0, 1], [0, 1], label="by chance: AUC 0.5", **chance)
         self._write(ax, title)
         if legend:
-            entries = [str(handle.get_label()) for handle in handles]
-            write_legend(ax, handles, entries, outside=own or legend == "beside")
+            write_legend(ax, handles, outside=own or legend == "beside")
         return self
 
-    def _draw(self, ax: Axes, curve: RocCurve, kw: Style) -> Any:
+    def _draw(self, ax: Axes, curve: RocCurve, kw: Style) -> Line2D:
         k = self.roc.classes.index(curve.label)
         style: Style = {"color": color(k), "linewidth": 1.8, "zorder": 2}
         if len(self.roc.curves) > 1:

@@ -1,4 +1,4 @@
-"""Geometry of the plane, without drawing: feet, lines, polygons, ellipses, rows of its points.
+"""Geometry of the plane: feet, lines, polygons, ellipses, rows of its points.
 
 A half-plane (a, b) holds the points x with a·x + b ≥ 0.
 """
@@ -10,22 +10,32 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
+from matplotlib.lines import Line2D
 
 from sortal.data.columns import as_categories
-from sortal.data.sources import read_frame, read_table
+from sortal.data.sources import read_frame
 from sortal.data.table import as_two_dimensional
 from sortal.errors import ColumnError, ParameterError, listed
-from sortal.plotting.axes import equation_text, fixed_text
-from sortal.plotting.fitted import column_names, fixed_terms, number_terms
-from sortal.plotting.rows import PlotRows, choose_columns, class_means, read_rows, split_labels
+from sortal.plotting.axes import color, equation_text, fixed_text, short_number
+from sortal.plotting.rows import (
+    ShownTable,
+    class_means,
+    fixed_terms,
+    held_number,
+    numbers_of,
+    refuse_drawn,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from numpy.typing import NDArray
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike, NDArray
 
-    from sortal._typing import Float, Places
+    from sortal._typing import Float, LabelsLike, Places, TableLike
     from sortal.data.sources import DataTable
+    from sortal.plotting.rows import Classifier, Features, HeldAt, PlotRows
 
     HalfPlane = tuple[Float, float]
 
@@ -135,6 +145,78 @@ def ellipse(mean: Float, covariance: Float, coverage: float, n: int = 181) -> Fl
     return np.asarray(mean + radius * (circle * np.sqrt(np.maximum(values, 0))) @ vectors.T)
 
 
+# --- Normal classes in a picture: ellipses that hold a share of each, and the box around all -----
+
+# How much of the points' extent ellipses may add on each side before they are cut.
+_ELLIPSE_ROOM = 0.5
+
+
+def shaped(given: ArrayLike, shape: tuple[int, ...], name: str) -> Float:
+    """An array of a shape that begins with the number of classes."""
+    array = np.asarray(given, dtype=np.float64)
+    if array.shape != shape:
+        raise ParameterError(
+            f"{name} has the shape {array.shape}, and with {shape[0]} classes and two attributes "
+            f"it needs {shape}."
+        )
+    return array
+
+
+def read_coverage(coverage: float) -> float:
+    """A share between 0 and 1."""
+    if isinstance(coverage, bool) or not isinstance(coverage, int | float) or not 0 < coverage < 1:
+        raise ParameterError(f"coverage={coverage!r} is no share: give a number between 0 and 1.")
+    return float(coverage)
+
+
+def find_ellipses(
+    rows: PlotRows, means: ArrayLike | None, covariance: ArrayLike | None, coverage: float
+) -> list[Float]:
+    """Points of an ellipse a class; none without a covariance, for all (2 × 2) or one a class."""
+    if covariance is None:
+        return []
+    K = len(rows.classes)
+    centers = rows.means if means is None else shaped(means, (K, 2), "means")
+    given = np.asarray(covariance, dtype=np.float64)
+    each = np.broadcast_to(given, (K, 2, 2)) if given.shape == (2, 2) else given
+    shapes = shaped(each, (K, 2, 2), "covariance")
+    return [
+        _ellipse(center, shape, coverage) for center, shape in zip(centers, shapes, strict=True)
+    ]
+
+
+def box_with(points: Float, curves: list[Float]) -> Float:
+    """A box around points and ellipses; ellipses far beyond the points are cut."""
+    low, high = box_of(points, margin=_ELLIPSE_ROOM)
+    near = [np.clip(curve, low, high) for curve in curves if np.isfinite(curve).all()]
+    return box_of(np.vstack([points, *near]))
+
+
+def marginals(estimator: object, terms: list[int]) -> dict[str, Float]:
+    """Means and covariances in two terms, of an estimator that takes classes as normal."""
+    if hasattr(estimator, "covariances_"):
+        covariance = np.asarray(estimator.covariances_)[:, terms][:, :, terms]
+    elif hasattr(estimator, "covariance_"):
+        covariance = np.asarray(estimator.covariance_)[np.ix_(terms, terms)]
+    else:
+        return {}
+    return {"means": numbers_of(estimator, "means_")[:, terms], "covariance": covariance}
+
+
+def draw_ellipses(ax: Axes, curves: list[Float], coverage: float) -> list[Artist]:
+    """Contours of the classes, of which the legend tells once."""
+    for k, curve in enumerate(curves):
+        ax.plot(curve[:, 0], curve[:, 1], color=color(k), linewidth=1.6, zorder=2.3)
+    share = f"{short_number(100 * coverage)} % of a class"
+    return [Line2D([], [], color="0.4", linewidth=1.6, label=share)] if curves else []
+
+
+def _ellipse(center: Float, shape: Float, coverage: float) -> Float:
+    """A class that the fit has no rows of has no place, and no ellipse."""
+    known = np.isfinite(center).all() and np.isfinite(shape).all()
+    return ellipse(center, shape, coverage) if known else np.full((1, 2), np.nan)
+
+
 # --- Rows for the points of a plane: two columns vary, the others are held at one value each -----
 
 _MICROSECONDS = 86_400_000_000  # of a day
@@ -149,110 +231,67 @@ class Plane:
     """
 
     def __init__(
-        self,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        features: Sequence[Any] | None,
-        at: Mapping[Any, Any] | None,
+        self, estimator: Classifier, X: TableLike, y: LabelsLike, features: Features, at: HeldAt
     ) -> None:
-        self._X, y = split_labels(X, y)
-        self._table = read_table(self._X)
-        self._names = [str(name) for name in column_names(estimator, self._table)]
-        self._term = number_terms(estimator, self._table)
-        self._places = self._choose(estimator, features)
-        self.terms = None if self._term is None else [self._term[j] for j in self._places]
-        self.rows = self._read(estimator, y)
+        self._given = ShownTable(estimator, X, y)
+        self._table, self._names = self._given.table, self._given.names
+        self._places = self._given.choose(features, 2)
+        own = self._given.terms
+        self.terms = None if own is None else [self._given.term[j] for j in self._places]
+        self.rows = self._given.rows(self._places)
         self._at = {str(name): value for name, value in (at or {}).items()}
         self._refuse_strangers()
-        self._fixed_numbers, self._fixed_rows = self._fix(estimator)
+        self._fixed_numbers, self._fixed_rows = self._fix()
         self._row = self._one_row()
-        self.note = self._say(estimator)
+        self.note = self._say()
 
-    def table(self, points: Float) -> Any:
+    def table(self, points: Float) -> TableLike:
         """Rows like those of X, whose two columns have the given values."""
         cells = {j: self._cells(j, points[:, i]) for i, j in enumerate(self._places)}
         if isinstance(self._row, nw.DataFrame):
             many = nw.maybe_reset_index(self._row[[0] * len(points)])
-            return many.with_columns(*_as_series(self._row, cells)).to_native()
+            filled: TableLike = many.with_columns(*_as_series(self._row, cells)).to_native()
+            return filled
         rows = np.repeat(self._row, len(points), axis=0)
         for j, column in cells.items():
             rows[:, j] = column
         return rows
 
-    def _choose(self, estimator: Any, features: Sequence[Any] | None) -> list[int]:
-        if features is None:
-            numbers = [j for j in range(len(self._names)) if self._is_number(j)]
-            features = numbers[:2] if len(numbers) > 1 else None
-        places = choose_columns(self._table, features, 2)
-        strange = [self._names[j] for j in places if not self._is_number(j)]
-        if strange:
-            raise ColumnError(
-                f"{listed(strange)} is no number that this {type(estimator).__name__} was fitted "
-                f"with: its terms are {listed(list(estimator.terms_))}."
-            )
-        return places
-
-    def _read(self, estimator: Any, y: Any) -> PlotRows:
-        own = not self._table.has_names
-        told = [self._names[j] for j in self._places] if own else None
-        return read_rows(self._X, y, features=self._places, classes=estimator.classes_, names=told)
-
-    def _is_number(self, j: int) -> bool:
-        """Whether the fit has column j as a number."""
-        is_number = self._table.column_schema(j).is_number
-        return is_number and (self._term is None or j in self._term)
-
     def _refuse_strangers(self) -> None:
-        shown = [self._names[j] for j in self._places]
         for name in self._at:
-            if name in shown:
-                raise ParameterError(
-                    f"at fixes {name!r}, which the picture shows: leave it out, or name other "
-                    "features."
-                )
+            refuse_drawn(name, [self._names[j] for j in self._places])
             if name not in self._names:
                 raise ColumnError(
                     f"at names {name!r}, which is no column of this table: it has "
                     f"{listed(self._names)}."
                 )
 
-    def _fix(self, estimator: Any) -> tuple[dict[int, float], dict[int, int]]:
+    def _fix(self) -> tuple[dict[int, float], dict[int, int]]:
         """Numbers by their values, everything else by a row that has the value."""
-        rest = [j for j in range(len(self._names)) if j not in self._places]
-        overall = self._overall(estimator)
+        overall, estimator = None, self._given.estimator
+        if self.terms is not None and hasattr(estimator, "means_"):
+            overall = fixed_terms(estimator, self.rows, self.terms, None)
         numbers, rows = {}, {}
-        for j in rest:
-            if self._is_number(j):
+        for j in [j for j in range(len(self._names)) if j not in self._places]:
+            if self._given.is_number(j):
                 numbers[j] = self._number(j, overall)
             else:
                 rows[j] = _row_with(self._table, j, self._names[j], self._at)
         return numbers, rows
 
-    def _overall(self, estimator: Any) -> Float | None:
-        """Means of the estimator's own terms, if it has any."""
-        if self.terms is None or not hasattr(estimator, "means_"):
-            return None
-        return fixed_terms(estimator, self.rows, self.terms, None)
-
     def _number(self, j: int, overall: Float | None) -> float:
         name = self._names[j]
         if name in self._at:
-            try:
-                return float(self._at[name])
-            except (TypeError, ValueError):
-                raise ParameterError(
-                    f"at has {self._at[name]!r} for {name!r}: give a number."
-                ) from None
-        if overall is not None and self._term is not None:
-            return float(overall[self._term[j]])
+            return held_number(name, self._at[name])
+        if overall is not None:
+            return float(overall[self._given.term[j]])
         cells = self._table.numbers(j, 0, self._table.n_rows).values
         known = cells[~np.isnan(cells)]
         return float(known.mean()) if len(known) else float("nan")
 
-    def _say(self, estimator: Any) -> str:
+    def _say(self) -> str:
         """What is held fixed: first what was asked for; what the fit does not use is not told."""
-        used = getattr(estimator, "feature_names_in_", None)
+        used = getattr(self._given.estimator, "feature_names_in_", None)
         told = dict(self._at)
         for j, name in enumerate(self._names):
             if j in self._places or name in told or not (used is None or name in used):
@@ -273,12 +312,12 @@ class Plane:
 
     def _one_row(self) -> NDArray[Any] | nw.DataFrame[Any]:
         """A row with all that is fixed; the two columns that vary are numbers already."""
-        frame = read_frame(self._X)
+        frame = read_frame(self._given.X)
         fixed = self._fixed_numbers | dict.fromkeys(self._places, 0.0)
         cells = {j: self._cells(j, np.array([value])) for j, value in fixed.items()}
         if frame is not None:
             return self._one_of_frame(frame, cells)
-        array = as_two_dimensional(self._X)
+        array = as_two_dimensional(self._given.X)
         if array.dtype.kind != "O" and not self._fixed_rows:
             return np.column_stack([cells[j] for j in range(array.shape[1])])
         row = np.empty((1, array.shape[1]), dtype=object)
@@ -306,7 +345,7 @@ def _bare(series: nw.Series[Any]) -> nw.DataFrame[Any]:
     return nw.maybe_reset_index(series.to_frame())
 
 
-def _row_with(table: DataTable, j: int, name: str, at: Mapping[str, Any]) -> int:
+def _row_with(table: DataTable, j: int, name: str, at: Mapping[str, object]) -> int:
     """A row that has the value asked for, or else the most frequent one."""
     if table.column_schema(j).kind == "date":  # the fit does not use it, or it would be a number
         return 0

@@ -1,22 +1,23 @@
-"""Points and their classes: how pictures read rows, and draw them."""
+"""What pictures read: rows and their classes, and of a fitted estimator its public attributes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-import narwhals as nw
 import numpy as np
 from matplotlib.lines import Line2D
+from scipy.special import logsumexp
 
-from sortal.data.columns import as_categories
-from sortal.data.sources import DataTable, read_frame, read_table
-from sortal.data.table import ArrayTable, FrameTable, objects_of, plain_array, read_values
+from sortal.base.labels import read_codes, split_target
+from sortal.data.sources import read_table
+from sortal.data.table import objects_of
+from sortal.decision.options import read_costs
+from sortal.decision.posterior import decide, log_of
 from sortal.errors import (
     ColumnError,
     InputError,
-    LabelError,
     MissingValueWarning,
     ParameterError,
     agreed,
@@ -36,13 +37,18 @@ from sortal.plotting.axes import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
 
-    from sortal._typing import Float, Mask, Places
+    from sortal._typing import CostsLike, Float, LabelsLike, Mask, Places, PriorsLike, TableLike
     from sortal.data.columns import Values
+    from sortal.data.sources import DataTable
+
+    Features = Sequence[str | int] | None
+    HeldAt = Mapping[str, object] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,10 +89,10 @@ def class_means(cells: Float, codes: Places, n_classes: int) -> Float:
 
 
 def read_rows(
-    points: Any,
-    labels: Any,
+    points: TableLike,
+    labels: LabelsLike,
     *,
-    features: Sequence[Any] | None = None,
+    features: Features = None,
     count: int | None = None,
     classes: ArrayLike | None = None,
     names: Sequence[object] | None = None,
@@ -96,11 +102,20 @@ def read_rows(
     `features` are names or positions of the columns to read, by default all numbers, or the first
     `count` of them.
     """
-    points, labels = split_labels(points, labels)
-    table = read_table(points)
-    places = choose_columns(table, features, count)
+    X, y = split_target(points, labels)
+    table = read_table(X)
+    return _rows_of(table, choose_columns(table, features, count), y, classes, names)
+
+
+def _rows_of(
+    table: DataTable,
+    places: Sequence[int],
+    y: LabelsLike,
+    classes: ArrayLike | None,
+    names: Sequence[object] | None,
+) -> PlotRows:
     cells = np.column_stack([table.numbers(j, 0, table.n_rows).values for j in places])
-    codes, values = read_labels(labels, table.n_rows, classes)
+    codes, values = read_codes(y, table.n_rows, classes)
     whole = np.asarray(~np.isnan(cells).any(axis=1))
     _report_missing(whole)
     told = tuple(_name(table, j) for j in places) if names is None else tuple(map(str, names))
@@ -112,33 +127,23 @@ def read_rows(
     return PlotRows(cells[whole], codes[whole], values, told)
 
 
-def split_labels(X: Any, y: Any) -> tuple[Any, Any]:
-    """X and y, where y may be the name of a column of X."""
-    if not isinstance(y, str):
-        return X, y
-    frame = read_frame(X)
-    if frame is None or y not in frame.columns:
-        has = "columns without names" if frame is None else listed(list(map(str, frame.columns)))
-        raise ColumnError(
-            f"y={y!r} is no column of this table: it has {has}. Give the labels themselves, or the "
-            "name of the column that holds them."
-        )
-    return frame.drop(y).to_native(), frame.get_column(y).to_native()
-
-
-def choose_columns(
-    table: DataTable, features: Sequence[Any] | None, count: int | None
-) -> list[int]:
+def choose_columns(table: DataTable, features: Features, count: int | None) -> list[int]:
     """Places of the attributes to show: those named, or the first numbers."""
     if features is None:
         numbers = [j for j in range(len(table.names)) if table.column_schema(j).is_number]
         if len(numbers) < (count or 1):
+            needed = counted(count or 1, "column of numbers", "columns of numbers")
             raise InputError(
-                f"This picture needs {_numbers(count or 1)}, and the table has {len(numbers)}: its "
-                f"columns are {listed(table.names)}. Give a table with more columns of numbers."
+                f"This picture needs {needed}, and the table has {len(numbers)}: its columns are "
+                f"{listed(table.names)}. Give a table with more columns of numbers."
             )
         return numbers[:count]
-    places = [_place(table, feature) for feature in _as_list(features)]
+    if isinstance(features, str) or not hasattr(features, "__iter__"):
+        raise ParameterError(
+            f"features={features!r} is not a list: give names or positions of columns, such as "
+            "(0, 1)."
+        )
+    places = [_place(table, feature) for feature in features]
     if (count is not None and len(places) != count) or len(set(places)) != len(places):
         needed = "different" if count is None else f"{count} different"
         raise ParameterError(
@@ -146,27 +151,6 @@ def choose_columns(
             f"{needed} columns, by name or position."
         )
     return places
-
-
-def read_labels(y: Any, n_rows: int, classes: ArrayLike | None) -> tuple[Places, Values]:
-    """The class of each row as a place in the classes: the given ones, or those that occur."""
-    table = _label_table(y)
-    if table.n_rows != n_rows:
-        raise LabelError(
-            f"X has {counted(n_rows, 'row')} and y {counted(table.n_rows, 'label')}: give one "
-            "label a row."
-        )
-    column = as_categories(table.categories(0, 0, n_rows))
-    given = column.values if classes is None else np.asarray(classes, dtype=object).tolist()
-    values = tuple(value for value in read_values(given, "classes") if value is not None)
-    codes = column.recode({value: k for k, value in enumerate(values)})
-    if (codes < 0).any():
-        odd = [value for value in column.values if value not in values]
-        what = f"The labels {listed(odd)} are" if odd else "A missing label is"
-        raise LabelError(
-            f"{what} none of the classes {listed(values)}: keep rows of these classes only."
-        )
-    return codes.astype(np.intp), values
 
 
 def refuse_other_than_two(classes: Sequence[object], owner: str) -> None:
@@ -178,44 +162,23 @@ def refuse_other_than_two(classes: Sequence[object], owner: str) -> None:
         )
 
 
-def _label_table(y: Any) -> DataTable:
-    series = nw.from_native(y, series_only=True, pass_through=True)
-    if isinstance(series, nw.Series):
-        return FrameTable(series.alias("y").to_frame())
-    cells = plain_array(np.asanyarray(y))
-    if isinstance(y, list | tuple) and cells.dtype.kind == "U":
-        cells = objects_of(y)  # among words, NumPy would make the word "nan" of a missing value
-    if cells.ndim != 1:
-        raise LabelError(
-            f"Labels of shape {cells.shape} were given: give a list of labels, one a row."
-        )
-    return ArrayTable(cells[:, None], ("y",))
-
-
-def _as_list(features: Any) -> list[Any]:
-    if isinstance(features, str) or not hasattr(features, "__iter__"):
-        raise ParameterError(
-            f"features={features!r} is not a list: give names or positions of columns, such as "
-            "(0, 1)."
-        )
-    return list(features)
-
-
-def _place(table: DataTable, feature: Any) -> int:
+def _place(table: DataTable, feature: str | int) -> int:
     """A column by name or position; it must hold numbers."""
     n = len(table.names)
-    by_position = isinstance(feature, int | np.integer) and not isinstance(feature, bool)
-    if by_position and not -n <= feature < n:
-        raise ColumnError(
-            f"features names column {feature}, and the table has {counted(n, 'column')}: positions "
-            f"go from 0 to {n - 1}."
-        )
-    if not by_position and str(feature) not in table.names:
+    if isinstance(feature, int | np.integer) and not isinstance(feature, bool):
+        if not -n <= feature < n:
+            raise ColumnError(
+                f"features names column {feature}, and the table has {counted(n, 'column')}: "
+                f"positions go from 0 to {n - 1}."
+            )
+        j = int(feature) % n
+    elif str(feature) in table.names:
+        j = table.names.index(str(feature))
+    else:
         raise ColumnError(
             f"features names {feature!r}, which is no column of this table: it has "
             f"{listed(table.names)}."
         )
-    j = int(feature) % n if by_position else table.names.index(str(feature))
     if not table.column_schema(j).is_number:
         raise ColumnError(
             f"features names {table.names[j]!r}, which holds words or truth values: points are "
@@ -227,10 +190,6 @@ def _place(table: DataTable, feature: Any) -> int:
 def _name(table: DataTable, j: int) -> str:
     is_date = table.column_schema(j).kind == "date"
     return f"{table.names[j]} (days since 1970)" if is_date else table.names[j]
-
-
-def _numbers(count: int) -> str:
-    return counted(count, "column of numbers", "columns of numbers")
 
 
 def _report_missing(whole: Mask) -> None:
@@ -248,12 +207,254 @@ def _report_missing(whole: Mask) -> None:
         )
 
 
+# --- A fitted estimator, and a table beside it ---------------------------------------------------
+
+
+class Classifier(Protocol):
+    """What every picture needs of a fitted classifier; what else it has is asked by name."""
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The classes."""
+
+    def predict(self, X: TableLike, /) -> NDArray[Any]:
+        """The class of each row."""
+
+
+def attribute(estimator: object, name: str) -> Any:
+    """A public attribute, or an error that says what to do without it."""
+    try:
+        return getattr(estimator, name)
+    except AttributeError:
+        raise ParameterError(
+            f"This {type(estimator).__name__} has no {name}, which the picture shows: fit it first "
+            "if it is an estimator that has one, or give plain arrays to the display itself."
+        ) from None
+
+
+def numbers_of(estimator: object, name: str) -> Float:
+    """A public attribute that is an array of numbers."""
+    return np.asarray(attribute(estimator, name), dtype=np.float64)
+
+
+def names_of_fit(estimator: object) -> list[str]:
+    """All columns that an estimator was fitted to, by name; x0, x1, … where they had none."""
+    given = getattr(estimator, "feature_names_in_", None)
+    n = range(attribute(estimator, "n_features_in_") if given is None else 0)
+    return [f"x{j}" for j in n] if given is None else [str(name) for name in given]
+
+
+class ShownTable:
+    """A table and its labels, as a fitted estimator reads them.
+
+    `X` and `y` are apart also where y was a column of X. `names` are those of the table, or of the
+    fit where it has none; `terms` those of the estimator, None where it has none, and `term` is
+    which of them each column of numbers is, by place.
+    """
+
+    def __init__(self, estimator: Classifier, X: TableLike, y: LabelsLike) -> None:
+        self.estimator = estimator
+        self.classes: Values = tuple(
+            np.asarray(attribute(estimator, "classes_"), dtype=object).tolist()
+        )
+        self.X, self.y = split_target(X, y, type(estimator).__name__)
+        self.table = read_table(self.X)
+        own, n = self.table.names, len(self.table.names)
+        self.terms: list[str] | None = None
+        if hasattr(estimator, "terms_"):
+            self.terms = [str(name) for name in estimator.terms_]
+        given = getattr(estimator, "feature_names_in_", None)
+        fitted = [f"x{j}" for j in range(n)] if given is None else list(map(str, given[:n]))
+        self.names = list(own) if self.table.has_names else fitted
+        terms = self.terms or []
+        by_name = self.table.has_names and any(name in terms for name in own)
+        matched = enumerate(own if by_name else fitted)
+        self.term = {j: terms.index(name) for j, name in matched if name in terms}
+
+    @cached_property
+    def codes(self) -> Places:
+        """The class of each row, as a place in the classes."""
+        return read_codes(self.y, self.table.n_rows, objects_of(self.classes))[0]
+
+    def is_number(self, j: int) -> bool:
+        """Whether the fit has column j as a number."""
+        return self.table.column_schema(j).is_number and (self.terms is None or j in self.term)
+
+    def choose(self, features: Features, count: int | None) -> list[int]:
+        """Places of the attributes to show: those named, or the fit's first numbers."""
+        if features is None:
+            numbers = [j for j in range(len(self.names)) if self.is_number(j)]
+            features = numbers[:count] if len(numbers) >= (count or 1) else None
+        places = choose_columns(self.table, features, count)
+        if strange := [self.names[j] for j in places if not self.is_number(j)]:
+            raise ColumnError(
+                f"{listed(strange)} is no number that this {type(self.estimator).__name__} was "
+                f"fitted with: its terms are {listed(self.terms or [])}."
+            )
+        return places
+
+    def rows(self, places: Sequence[int]) -> PlotRows:
+        """The rows to draw, in the estimator's classes."""
+        told = None if self.table.has_names else [self.names[j] for j in places]
+        return _rows_of(self.table, places, self.y, objects_of(self.classes), told)
+
+
+def fitted_rows(
+    estimator: Classifier, X: TableLike, y: LabelsLike, features: Features, count: int | None
+) -> tuple[PlotRows, list[int]]:
+    """The rows to draw, in the estimator's classes, and the term that each attribute is.
+
+    Without `features`, the attributes are the estimator's columns of numbers, or the first `count`.
+    """
+    attribute(estimator, "classes_"), attribute(estimator, "terms_")
+    given = ShownTable(estimator, X, y)
+    places = given.choose(features, count)
+    return given.rows(places), [given.term[j] for j in places]
+
+
+def fitted_functions(estimator: object) -> tuple[Float, Float]:
+    """Coefficients (K × p) and intercepts (K) of functions of which the largest decides.
+
+    One function of two classes is that of the second, beside 0 for the first.
+    """
+    coef, intercept = numbers_of(estimator, "coef_"), numbers_of(estimator, "intercept_")
+    if len(coef) > 1:
+        return coef, intercept
+    return np.vstack([np.zeros_like(coef), coef]), np.append(0.0, intercept)
+
+
+def fixed_terms(estimator: object, rows: PlotRows, terms: Sequence[int], at: HeldAt) -> Float:
+    """A value for every term not drawn: what `at` says of it, or else the overall mean.
+
+    The overall mean is that of the class means, weighted by how often the rows have each class.
+    """
+    names = [str(name) for name in attribute(estimator, "terms_")]
+    means = numbers_of(estimator, "means_")
+    met = rows.counts > 0  # a class without rows may have no mean
+    values = np.asarray(rows.counts[met] / rows.counts.sum() @ means[met])
+    shown_terms = [names[j] for j in terms]
+    for name, value in (at or {}).items():
+        refuse_drawn(str(name), shown_terms)
+        _fix(values, names, str(name), value)
+    return values
+
+
+def refuse_drawn(name: str, drawn: Iterable[str]) -> None:
+    """An attribute that is drawn is not held at one value."""
+    if name in drawn:
+        raise ParameterError(
+            f"at fixes {name!r}, which the picture shows: leave it out, or name other features."
+        )
+
+
+def held_number(name: str, value: Any) -> float:
+    """The number at which an attribute is held."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise ParameterError(f"at has {value!r} for {name!r}: give a number.") from None
+
+
+def _fix(values: Float, names: list[str], name: str, value: object) -> None:
+    """Set the term of a number, or the indicators of a category."""
+    if name in names:
+        values[names.index(name)] = held_number(name, value)
+    elif f"{name}={value}" in names:
+        levels = [j for j, term in enumerate(names) if term.startswith(f"{name}=")]
+        values[levels] = 0.0
+        values[names.index(f"{name}={value}")] = 1.0
+    else:
+        raise ColumnError(
+            f"at has {name!r} = {value!r}, which is no term of this estimator: they are "
+            f"{listed(names)}. Give numbers by name, or a category one of its values."
+        )
+
+
+# --- What pictures ask of an estimator: functions of rows of which the largest decides -----------
+
+
+def deciding_functions(
+    estimator: object, classes: Values, priors: PriorsLike = None, costs: CostsLike = None
+) -> Callable[[TableLike], Float]:
+    """Log posteriors, or with costs the negative logarithm of what each answer is to cost.
+
+    Without probabilities, the estimator's own functions; where neighbors vote, 1 for the class
+    that is decided for and 0 for others. `priors` and `costs` are given instead of those of the
+    fit.
+    """
+    asked = _log_posteriors(estimator, {} if priors is None else {"priors": priors})
+    last = estimator  # what decides in the end: of a pipeline, its last step
+    while hasattr(last, "steps"):
+        last = last.steps[-1][1]
+    table = read_costs(getattr(last, "costs", None) if costs is None else costs, classes)
+    if asked is None:
+        if priors is not None or table is not None:
+            raise ParameterError(
+                f"{type(estimator).__name__} has no probabilities (predict_proba), which priors "
+                "and costs need: leave them out, or use an estimator that has them."
+            )
+        return _functions(estimator)
+    if hasattr(last, "kneighbors"):  # votes are even in areas, not along a curve
+        return lambda X: np.eye(len(classes))[decide(np.exp(asked(X)), table)]
+    if table is None:
+        return asked
+    return lambda X: _less_costly(asked(X), table)
+
+
+def _log_posteriors(
+    estimator: object, given: Mapping[str, PriorsLike]
+) -> Callable[[TableLike], Float] | None:
+    """ln P(k|x), as the estimator gives them or from its probabilities."""
+
+    def ask(name: str, X: TableLike) -> Float:
+        try:
+            return np.asarray(getattr(estimator, name)(X, **given), dtype=np.float64)
+        except TypeError as error:
+            if not given or "priors" not in str(error):
+                raise
+            raise ParameterError(
+                f"priors cannot be given here: {name} of this estimator has no parameter priors. "
+                "Fit with the priors, or leave them out."
+            ) from error
+
+    if hasattr(estimator, "predict_log_proba"):
+        return lambda X: ask("predict_log_proba", X)
+    if hasattr(estimator, "predict_proba"):
+        return lambda X: log_of(ask("predict_proba", X))
+    return None
+
+
+def _functions(estimator: object) -> Callable[[TableLike], Float]:
+    own = getattr(estimator, "decision_function", None)
+    if own is None:
+        raise ParameterError(
+            f"This {type(estimator).__name__} has neither predict_proba nor decision_function, "
+            "from which boundaries are drawn: use a classifier that has one of them."
+        )
+
+    def functions(X: TableLike) -> Float:
+        found = np.asarray(own(X), dtype=np.float64)
+        # of two classes, the function is that of the second
+        return found if found.ndim == 2 else np.column_stack([np.zeros(len(found)), found])
+
+    return functions
+
+
+def _less_costly(log_posterior: Float, costs: Float) -> Float:
+    """-ln Σ_i P(i|x) C_ij; what every answer costs alike where i is true is left out first.
+
+    Logarithms, because with two classes their difference is the log-odds plus a constant.
+    """
+    extra = log_of(costs - costs.min(axis=1, keepdims=True))
+    return -np.asarray(logsumexp(log_posterior[:, :, None] + extra, axis=1))
+
+
 # --- Points of classes in the plane: how they are drawn, and the words around them ---------------
 
 
-def draw_points(ax: Axes, rows: PlotRows, drawn: Places, kw: Style) -> list[Any]:
+def draw_points(ax: Axes, rows: PlotRows, drawn: Places, kw: Style) -> list[Artist]:
     """The rows that are drawn, class by class; the legend counts all."""
-    handles = []
+    handles: list[Artist] = []
     for k, entry in enumerate(class_entries(rows.classes, rows.counts)):
         x, y = rows.points[drawn[rows.codes[drawn] == k]].T
         handles.append(ax.scatter(x, y, label=entry, **(point_style(k) | {"zorder": 3} | kw)))

@@ -18,7 +18,7 @@ from sortal.errors import ColumnError, ParameterError, listed
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sortal.pictures.scene import Pictures
+    from sortal.pictures import Pictures
 
 
 # --- Words of messages: the names nearest to one that users give ---------------------------------
@@ -73,7 +73,7 @@ class Learner:
     `estimator` is the class itself, or "module:Class" where it can be imported. `grid` gives for
     some options the few values worth trying, the default among them. `pictures` is the function
     that a report draws the fitted estimator by, "module:function": it takes (estimator, X, y) and
-    `rows`, whether single rows may be seen, and gives `Pictures` (sortal.pictures.scene).
+    `rows`, whether single rows may be seen, and gives `Pictures` (sortal.pictures).
     """
 
     name: str

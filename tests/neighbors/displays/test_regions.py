@@ -19,7 +19,7 @@ from tests.plotting.drawn import crossings, legend_of
 from sortal import NeighborsClassifier, datasets, displays
 from sortal.errors import MissingValueWarning
 from sortal.plotting.boundaries import snapped
-from sortal.plotting.fitted import deciding_functions
+from sortal.plotting.rows import deciding_functions
 
 PETALS = ["petal_length", "petal_width"]
 WEIGHTINGS = ["uniform", "distance", "triangular", "epanechnikov", "gaussian", "rank"]

@@ -8,10 +8,11 @@ import numpy as np
 from matplotlib.lines import Line2D
 from scipy.stats import norm
 
+from sortal.base.labels import read_codes, split_target
 from sortal.decision.options import is_whole
 from sortal.discriminants.displays.directions import ProjectionDisplay
 from sortal.errors import ParameterError, agreed, counted, listed
-from sortal.pictures.scene import Plan, Scene, Words, class_table, plain, several
+from sortal.pictures import Plan, Scene, Words, class_table, several
 from sortal.pictures.shared import add_columns, add_directions, add_regions
 from sortal.plotting.axes import (
     BLACK,
@@ -20,6 +21,7 @@ from sortal.plotting.axes import (
     color,
     name_axes,
     open_axes,
+    plain,
     point_style,
     short_number,
     shown,
@@ -27,17 +29,15 @@ from sortal.plotting.axes import (
     write_title,
 )
 from sortal.plotting.boundaries import write_at
-from sortal.plotting.densities import box_with, draw_ellipses, find_ellipses, read_coverage
-from sortal.plotting.fitted import attribute
+from sortal.plotting.plane import box_with, draw_ellipses, find_ellipses, read_coverage
 from sortal.plotting.rows import (
     MOST_POINTS,
+    attribute,
     centroid_handle,
     class_means,
     draw_centroids,
     draw_points,
-    read_labels,
     read_rows,
-    split_labels,
     write_plane,
 )
 
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from sortal._typing import Float, LabelsLike, Places, TableLike
-    from sortal.pictures.scene import Pictures
+    from sortal.pictures import Pictures
     from sortal.plotting.rows import PlotRows
 
 
@@ -85,7 +85,7 @@ def _of_fisher(estimator: object, X: TableLike, y: LabelsLike) -> Coordinates:
     """
     along = np.asarray(attribute(estimator, "transform")(X, scaling="unit"), dtype=np.float64)
     classes = attribute(estimator, "classes_")
-    codes, _ = read_labels(y, len(along), classes)
+    codes, _ = read_codes(y, len(along), classes)
     known = ~np.isnan(along).any(axis=1)
     means = class_means(along[known], codes[known], len(classes))
     within = along[known] - means[codes[known]]
@@ -213,7 +213,7 @@ class CanonicalDisplay:
         classes (pooled; the structure correlations): it points to where the attribute grows, and
         the shorter it is, the less the two directions tell of the attribute.
         """
-        found = read_coordinates(estimator, *split_labels(X, y))
+        found = read_coordinates(estimator, *split_target(X, y))
         chosen = _choose(components, len(found.shares))
         told: dict[str, Any] = {}
         if arrows and len(chosen) == 2:

@@ -26,18 +26,23 @@ from sortal.plotting.axes import (
     write_legend,
     write_title,
 )
-from sortal.plotting.densities import DensitiesDisplay
-from sortal.plotting.fitted import (
+from sortal.plotting.densities import (
+    DensitiesDisplay,
     all_terms_shown,
     attribute,
     criterion_of,
     fitted_direction,
-    fitted_rows,
     in_terms,
     unit_vector,
 )
 from sortal.plotting.plane import box_of, criterion, feet_on_line
-from sortal.plotting.rows import MOST_POINTS, PlotRows, read_rows, refuse_other_than_two
+from sortal.plotting.rows import (
+    MOST_POINTS,
+    PlotRows,
+    fitted_rows,
+    read_rows,
+    refuse_other_than_two,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,23 +11,22 @@ from matplotlib.ticker import MaxNLocator
 from sortal.decision.options import is_whole
 from sortal.errors import ParameterError
 from sortal.kernels.displays.projection import KernelProjectionDisplay
-from sortal.pictures.figures import CELLS
-from sortal.pictures.scene import (
+from sortal.pictures import (
     Plan,
     Scene,
     Words,
     class_places,
     class_table,
     cut_table,
-    plain,
     several,
 )
+from sortal.pictures.figures import CELLS
 from sortal.pictures.shared import add_directions, add_regions
-from sortal.plotting.axes import open_axes, short_number, write_legend
+from sortal.plotting.axes import open_axes, plain, short_number, write_legend
 from sortal.plotting.decision_regions import read_resolution
-from sortal.plotting.fitted import attribute, direction_name, projection_of
+from sortal.plotting.densities import direction_name, projection_of
 from sortal.plotting.plane import Plane, box_of
-from sortal.plotting.rows import MOST_POINTS, draw_points, read_rows, write_plane
+from sortal.plotting.rows import MOST_POINTS, attribute, draw_points, read_rows, write_plane
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from sortal._typing import Float, LabelsLike, TableLike
-    from sortal.pictures.scene import Pictures
+    from sortal.pictures import Pictures
     from sortal.plotting.axes import Style
     from sortal.records.tables import Cell
 

@@ -25,10 +25,15 @@ from sortal.plotting.axes import (
     write_legend,
     write_title,
 )
-from sortal.plotting.densities import numbers_per_class, read_along
-from sortal.plotting.fitted import attribute, projected, projection_of, unit_vector
+from sortal.plotting.densities import (
+    numbers_per_class,
+    projected,
+    projection_of,
+    read_along,
+    unit_vector,
+)
 from sortal.plotting.plane import Plane, criterion
-from sortal.plotting.rows import MOST_POINTS, class_means, read_rows
+from sortal.plotting.rows import MOST_POINTS, attribute, class_means, read_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

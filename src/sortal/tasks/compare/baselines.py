@@ -19,8 +19,8 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from sortal.base.columns import declare_schema
-from sortal.data.columns import as_categories
-from sortal.data.sources import read_table
+from sortal.data.columns import CategoryColumn
+from sortal.data.sources import read_column, read_table
 from sortal.errors import ParameterError, listed
 
 if TYPE_CHECKING:
@@ -47,13 +47,12 @@ def as_matrix(frame: Any, categorical_features: Sequence[str] = ()) -> EncodedMa
     table = read_table(frame)
     schema = declare_schema(table, list(categorical_features))
     values = np.empty((table.n_rows, len(table.names)))
+    is_category = []
     for j, column in enumerate(schema.columns):
-        if column.kind == "category":
-            values[:, j] = as_categories(table.categories(j, 0, table.n_rows)).codes
-        else:
-            values[:, j] = table.numbers(j, 0, table.n_rows).values
-    is_category = tuple(column.kind == "category" for column in schema.columns)
-    return EncodedMatrix(values, table.names, is_category)
+        read = read_column(table, j, column)
+        is_category.append(isinstance(read, CategoryColumn))
+        values[:, j] = read.codes if isinstance(read, CategoryColumn) else read.values
+    return EncodedMatrix(values, table.names, tuple(is_category))
 
 
 @dataclass(frozen=True)

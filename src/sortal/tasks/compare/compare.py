@@ -12,7 +12,7 @@ import numpy as np
 
 from sortal.base.labels import class_array, read_target
 from sortal.base.learner import refuse_one_class
-from sortal.data.columns import as_categories
+from sortal.data.sources import read_labels
 from sortal.engines import n_cores, n_threads
 from sortal.errors import InputError, ParameterError, listed
 from sortal.errors import choose as choose_word
@@ -250,12 +250,8 @@ def _problem(
     if not frame.columns:
         raise InputError("There is no column to learn from beside the target: drop fewer columns.")
     target = read_target(rows.y, len(frame))
-    column = as_categories(target.table.categories(0, 0, target.table.n_rows))
+    column = read_labels(target.table)
     refuse_one_class(column.values, "compare")
-    counts = np.bincount(column.codes, minlength=len(column.values)).tolist()
-    present = [k for k, n in enumerate(counts) if n]  # a type may declare values without rows
-    values = tuple(column.values[k] for k in present)
-    y = np.searchsorted(present, column.codes).astype(np.int64)
-    plan = plan_folds([counts[k] for k in present], values, *folds)
-    labels = class_array(values, target.dtype)
+    plan = plan_folds(np.bincount(column.codes).tolist(), column.values, *folds)
+    y, labels = column.codes.astype(np.int64), class_array(column.values, target.dtype)
     return FoldProblem(rows.X, y, labels, plan, metric, tuple(categorical_features), tune, keep)

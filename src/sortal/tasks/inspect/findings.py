@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 import pandas as pd
 
-from sortal.data.columns import as_categories
+from sortal.data.columns import CategoryColumn
+from sortal.data.sources import read_column
 from sortal.errors import counted, printable
 from sortal.records.render import moment_text, number_text
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sortal._typing import Codes, Counts, Mask
+    from sortal._typing import Counts, Mask
     from sortal.data.sources import DataTable
 
 
@@ -542,26 +543,13 @@ def shortened(text: str) -> str:
 def profile(table: DataTable, j: int) -> Profile:
     """Look at a column."""
     schema, name = table.column_schema(j), table.names[j]
-    if schema.kind == "category":
-        column = as_categories(table.categories(j, 0, table.n_rows))
-        seen, codes = _seen(column.codes, len(column.values))
-        values = [column.values[v] for v in seen]
-        kind: Kind = "truth" if all(isinstance(value, bool) for value in values) else "words"
-        return Profile(name, kind if values else "nothing", codes, values)
-    numbers = table.numbers(j, 0, table.n_rows).values
-    codes, values_ = pd.factorize(numbers, sort=True)  # NaN has the code −1
+    column = read_column(table, j)
+    if isinstance(column, CategoryColumn):
+        truth = all(isinstance(value, bool) for value in column.values)
+        kind: Kind = "truth" if truth else "words"
+        return Profile(name, kind if column.values else "nothing", column.codes, column.values)
+    codes, values_ = pd.factorize(column.values, sort=True)  # NaN has the code −1
     kind = "date" if schema.kind == "date" else "number"
     if kind == "number" and bool(np.all(np.isfinite(values_) & (values_ == np.floor(values_)))):
         kind = "whole number"
     return Profile(name, kind if len(values_) else "nothing", codes, values_)
-
-
-def _seen(codes: Codes, n_values: int) -> tuple[list[int], NDArray[Any]]:
-    """The values that have rows, and codes among them."""
-    counts = np.bincount(codes[codes >= 0], minlength=n_values)
-    seen = np.flatnonzero(counts)
-    if len(seen) == n_values:
-        return list(range(n_values)), codes
-    place = np.full(n_values + 1, -1)
-    place[seen] = np.arange(len(seen))
-    return seen.tolist(), place[codes]  # the code −1 finds the last place

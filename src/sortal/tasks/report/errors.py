@@ -12,8 +12,8 @@ import numpy as np
 from scipy.stats import hypergeom, mannwhitneyu
 
 from sortal.base.columns import declare_schema
-from sortal.data.columns import MISSING, as_categories
-from sortal.data.sources import read_table
+from sortal.data.columns import MISSING, CategoryColumn
+from sortal.data.sources import read_column, read_table
 from sortal.errors import agreed, counted
 from sortal.evaluation import Confusion
 from sortal.records import render as faces
@@ -97,13 +97,11 @@ class ComparedColumns:
         schema = declare_schema(table, list(categorical_features))
         self._columns: list[_Numbers | _Categories] = []
         for j, column in enumerate(schema.columns):
-            name = table.names[j]
-            if column.kind == "category":
-                read = as_categories(table.categories(j, 0, table.n_rows))
+            name, read = table.names[j], read_column(table, j, column)
+            if isinstance(read, CategoryColumn):
                 self._columns.append(_Categories(name, read.codes[rows], read.values))
             else:
-                numbers = table.numbers(j, 0, table.n_rows).values[rows]
-                self._columns.append(_Numbers(name, column.kind, numbers))
+                self._columns.append(_Numbers(name, column.kind, read.values[rows]))
 
     def differences(self, some: Places, others: Places) -> tuple[Difference, ...]:
         """The columns in which some rows differ most from others, if it is not by chance."""

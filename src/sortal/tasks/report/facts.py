@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sortal.evaluation import Confusion, Reliability, Roc
-    from sortal.pictures.scene import Picture
+    from sortal.pictures import Picture
     from sortal.records.render import PagePart
     from sortal.records.tables import Table, Working
     from sortal.tasks.compare.comparison import Comparison, ModelResult

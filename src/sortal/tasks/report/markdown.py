@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from sortal.pictures.scene import Picture
+    from sortal.pictures import Picture
     from sortal.tasks.report.facts import ModelFacts, ReportFacts
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from sortal.data.schema import ColumnSchema
-    from sortal.pictures.scene import Picture
+    from sortal.pictures import Picture
     from sortal.records.render import PagePart
     from sortal.tasks.compare.comparison import Comparison
     from sortal.tasks.fit import TrainingRows

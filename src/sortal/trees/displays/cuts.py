@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, cast
 import matplotlib.pyplot as plt
 import numpy as np
 
+from sortal.base.labels import split_target
 from sortal.data.sources import read_table
 from sortal.decision.options import is_whole
 from sortal.errors import ColumnError, ParameterError, listed
@@ -38,9 +39,7 @@ from sortal.plotting.boundaries import (
     write_at,
     write_best,
 )
-from sortal.plotting.fitted import attribute
-from sortal.plotting.rows import split_labels
-from sortal.trees.displays.partition import fitted_columns
+from sortal.plotting.rows import attribute, names_of_fit
 from sortal.trees.split_scores import CRITERIA_BY_NAME
 from sortal.trees.working.node import table_names
 
@@ -188,8 +187,7 @@ def _by_rank(cuts: list[Cuts], working: Working) -> list[Cuts]:
 
 def _columns(estimator: object, X: TableLike, y: LabelsLike) -> tuple[list[str], set[str]]:
     """The estimator's columns, and which of them hold dates."""
-    table = read_table(split_labels(X, y)[0])
-    names = fitted_columns(estimator)
+    table, names = read_table(split_target(X, y)[0]), names_of_fit(estimator)
     kinds = [table.column_schema(j).kind for j in range(len(table.names))]
     here = table.names if table.has_names else names
     return names, {name for name, kind in zip(here, kinds, strict=False) if kind == "date"}

@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.lines import Line2D
 
+from sortal.base.labels import split_target
 from sortal.data.sources import read_table
 from sortal.errors import ColumnError, ParameterError, listed
 from sortal.plotting.axes import (
@@ -27,9 +28,14 @@ from sortal.plotting.axes import (
     write_title,
 )
 from sortal.plotting.boundaries import write_at
-from sortal.plotting.fitted import attribute
 from sortal.plotting.plane import box_of
-from sortal.plotting.rows import MOST_POINTS, choose_columns, read_rows, split_labels
+from sortal.plotting.rows import (
+    MOST_POINTS,
+    attribute,
+    choose_columns,
+    names_of_fit,
+    read_rows,
+)
 from sortal.trees.branches import IntervalCondition
 
 if TYPE_CHECKING:
@@ -88,13 +94,13 @@ class TreePlane:
         self._parents: list[int] = nw.from_native(attribute(estimator, "to_frame")())[
             "parent"
         ].to_list()
-        self.columns = fitted_columns(estimator)
+        self.columns = names_of_fit(estimator)
 
     def choose(
         self, X: TableLike, y: LabelsLike, features: Sequence[str | int] | None
     ) -> list[int]:
         """Two columns of numbers in X: those named, or such as the tree asks, or the first."""
-        table = read_table(split_labels(X, y)[0])
+        table = read_table(split_target(X, y)[0])
         told = table.names if table.has_names else self.columns
         self._has_no_names = not table.has_names
         if features is None:
@@ -228,13 +234,6 @@ class TreePlane:
                 f"at has {value!r} for {name!r}, which no row of the fit had: it can be "
                 f"{listed(list(values))}."
             )
-
-
-def fitted_columns(estimator: object) -> list[str]:
-    """The columns of a fit, named as those of arrays are where they have no names."""
-    given = getattr(estimator, "feature_names_in_", None)
-    n = attribute(estimator, "n_features_in_")
-    return [f"x{j}" for j in range(n)] if given is None else [str(name) for name in given]
 
 
 def _holds(condition: Condition, value: object) -> bool:

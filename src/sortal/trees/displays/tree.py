@@ -10,7 +10,7 @@ from matplotlib.patches import FancyBboxPatch, Patch, Rectangle
 
 from sortal.data.columns import as_categories
 from sortal.errors import InputTypeError, ParameterError, counted
-from sortal.pictures.scene import Plan, Scene, Words, class_places, cut_table, plain, several
+from sortal.pictures import Plan, Scene, Words, class_places, cut_table, several
 from sortal.plotting.axes import (
     BLACK,
     LONGEST,
@@ -19,13 +19,14 @@ from sortal.plotting.axes import (
     marker,
     name_axes,
     open_axes,
+    plain,
     short_number,
     shown,
     write_legend,
     write_title,
 )
 from sortal.plotting.comparison import ImportancesDisplay
-from sortal.plotting.fitted import attribute
+from sortal.plotting.rows import attribute
 from sortal.records.render import number_text
 from sortal.trees.branches import IntervalCondition
 from sortal.trees.displays.partition import PartitionDisplay
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 
     from sortal._typing import Float, LabelsLike, TableLike
     from sortal.data.columns import Value
-    from sortal.pictures.scene import Pictures
+    from sortal.pictures import Pictures
     from sortal.records.tables import Cell
     from sortal.trees.cost_complexity import CostComplexityPath
     from sortal.trees.drawing.layout import Box, Drawing
