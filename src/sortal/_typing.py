@@ -17,6 +17,9 @@ Places: TypeAlias = NDArray[np.intp]
 Codes: TypeAlias = NDArray[np.int32]
 Counts: TypeAlias = NDArray[np.int64]
 
+# Data as JSON has it.
+Plain: TypeAlias = "str | bool | int | float | Sequence[Plain] | Mapping[str, Plain] | None"
+
 # --- What users give -----------------------------------------------------------------------------
 
 Label: TypeAlias = Hashable

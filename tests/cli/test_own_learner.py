@@ -81,11 +81,12 @@ def _as_it_is(batch: Any) -> Any:
 
 
 @pytest.fixture
-def nearest() -> Iterator[registry.Learner]:
+def nearest() -> Iterator[registry.LearnerEntry]:
     """The toy as a registered learner."""
     facts = registry.LearnerFacts(probabilistic=False, reads="The nearest mean wins.")
     grid = {"column": ("flipper_length_mm",)}
-    yield registry.register(registry.Learner("nearest", NearestMean, "nearest mean", facts, grid))
+    entry = registry.LearnerEntry("nearest", NearestMean, "nearest mean", facts, grid)
+    yield registry.register(entry)
     registry.unregister("nearest")
 
 

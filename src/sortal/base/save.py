@@ -170,7 +170,7 @@ _STATE = Layout(
 )
 
 
-class OptionalAttribute(OptionalField):
+class OptionalAttribute(OptionalField[Any]):
     """An attribute that may not be there, which is null in JSON."""
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from typing import Annotated, Any, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from sortal.cli import options as o
-from sortal.cli.options import as_options, open_data, reading
+from sortal.cli.options import TABLE, Script, call, open_data
 from sortal.cli.output import (
     check_output,
     emit,
@@ -19,8 +20,11 @@ from sortal.cli.output import (
     show_progress,
     text_width,
 )
-from sortal.cli.show_code import TABLE, Script, call
+from sortal.tasks.compare.settings import CompareOptions, as_typed, differing
 from sortal.tasks.registry import learners
+
+if TYPE_CHECKING:
+    from sortal.tasks.compare.comparison import Comparison
 
 COMPARE_EXAMPLES = (
     "sortal compare penguins.csv --target species",
@@ -90,43 +94,43 @@ Times = Annotated[
     bool, typer.Option("--times/--no-times", help="Also seconds, which differ from run to run.")
 ]
 
-DEFAULTS = {
-    "learners": None,
-    "baselines": True,
-    "metric": "balanced_accuracy",
-    "folds": 10,
-    "repeats": None,
-    "budget": 150.0,
-    "confidence_level": 0.95,
-    "tune": False,
-    "drop": None,
-    "categorical_features": None,
-    "random_state": 0,
-    "n_jobs": None,
+_NAMES = {
+    "learner": "learners",
+    "seed": "random_state",
+    "jobs": "n_jobs",
+    "categorical": "categorical_features",
 }
+
+
+@dataclass(frozen=True)
+class Comparing:
+    """How models are compared, as the options say it."""
+
+    learner: Learners = None
+    baselines: Baselines = True
+    metric: MetricName = "balanced_accuracy"
+    folds: Folds = CompareOptions.folds
+    repeats: Repeats = None
+    budget: Budget = CompareOptions.budget
+    confidence_level: ConfidenceLevel = CompareOptions.confidence_level
+    tune: Tune = False
+    seed: Seed = CompareOptions.random_state
+    jobs: Jobs = None
+    drop: o.Drop = None
+    categorical: o.Categorical = None
+
+    def named(self, **more: object) -> dict[str, Any]:
+        """The options of `compare`, and others of `report`, that differ from their defaults."""
+        given = {_NAMES.get(name, name): value for name, value in vars(self).items()} | more
+        return differing({name: None if value == [] else value for name, value in given.items()})
 
 
 def compare(
     data: o.Data,
     target: o.Target,
-    learner: Learners = None,
-    baselines: Baselines = True,
-    metric: MetricName = "balanced_accuracy",
-    folds: Folds = 10,
-    repeats: Repeats = None,
-    budget: Budget = 150.0,
-    confidence_level: ConfidenceLevel = 0.95,
-    tune: Tune = False,
-    seed: Seed = 0,
-    jobs: Jobs = None,
-    drop: o.Drop = None,
-    categorical: o.Categorical = None,
-    text: o.Text = None,
-    na_values: o.NaValues = None,
-    delimiter: o.Delimiter = None,
-    encoding: o.Encoding = None,
-    header: o.Header = None,
-    decimal: o.Decimal = None,
+    *,
+    comparing: Comparing,
+    reading: o.ReadingOptions,
     times: Times = True,
     output: o.Output = None,
     as_json: o.Json = False,
@@ -139,29 +143,21 @@ def compare(
     cross-validation. Chosen is the simplest that is not distinguishably worse than the best.
     """
     set_quiet(quiet)
-    given: dict[str, Any] = {
-        "learners": learner or None,
-        "baselines": baselines,
-        "metric": metric,
-        "folds": folds,
-        "repeats": repeats,
-        "budget": budget,
-        "confidence_level": confidence_level,
-        "tune": tune,
-        "drop": drop or None,
-        "categorical_features": categorical or None,
-        "random_state": seed,
-        "n_jobs": jobs,
-    }
-    named = {name: value for name, value in given.items() if value != DEFAULTS[name]}
-    how = reading(na_values, text, delimiter, encoding, header, decimal)
+    named = comparing.named()
     if show_code:
-        emit(str(_compare_code(data, target, named, how, as_json, times, output)))
+        script = Script()
+        script.read(data, reading.named)
+        script.add(f"comparison = {call('sortal.compare', TABLE, target, **named)}")
+        if times or as_json:
+            script.finish("comparison", "text", as_json, output)
+        else:
+            script.write("comparison.to_text(times=False)", output)
+        emit(str(script))
         return
     from sortal.tasks.compare.compare import compare as task
 
     check_output(output, data)
-    table = open_data(data, how)
+    table = open_data(data, reading.named)
     with show_progress(is_quiet()) as progress:
         comparison = task(table, target, progress=progress, **named)
     if as_json:
@@ -169,44 +165,18 @@ def compare(
     else:
         emit(comparison.to_text(text_width(output), times=times), output)
     if not as_json and output is None:
-        _go_on(comparison, data, target, how, drop, categorical)
+        columns: dict[str, Any] = {
+            name: named[name] for name in ("drop", "categorical_features") if name in named
+        }
+        _go_on(comparison, data, target, [*as_typed(columns), *reading.words])
 
 
-def _compare_code(
-    data: str,
-    target: str,
-    named: dict[str, Any],
-    how: dict[str, Any],
-    as_json: bool,
-    times: bool,
-    output: str | None,
-) -> Script:
-    script = Script()
-    script.read(data, how)
-    script.add(f"comparison = {call('sortal.compare', TABLE, target, **named)}")
-    if times or as_json:
-        script.finish("comparison", "text", as_json, output)
-    else:
-        script.write("comparison.to_text(times=False)", output)
-    return script
-
-
-def _go_on(
-    comparison: Any,
-    data: str,
-    target: str,
-    how: dict[str, Any],
-    drop: list[str] | None,
-    categorical: list[str] | None,
-) -> None:
+def _go_on(comparison: Comparison, data: str, target: str, told: list[str]) -> None:
     """The command that fits what was chosen; beside a baseline, the learner named with it."""
     learner = comparison.choice.learner
-    if learner not in {known.name for known in learners()}:
-        return
-    words = ["sortal", "fit", data, "--target", target, "--learner", learner]
-    for option, columns in (("--drop", drop), ("--categorical", categorical)):
-        words += [word for column in columns or () for word in (option, column)]
-    emit(f"\nGo on with: {shlex.join([*words, *as_options(how), '-o', 'model.sortal'])}")
+    if learner in {known.name for known in learners()}:
+        words = ["sortal", "fit", data, "--target", target, "--learner", str(learner), *told]
+        emit(f"\nGo on with: {shlex.join([*words, '-o', 'model.sortal'])}")
 
 
 # --- `sortal inspect` ----------------------------------------------------------------------------
@@ -222,12 +192,8 @@ def inspect(
     data: o.Data,
     target: o.MaybeTarget = None,
     drop: o.Drop = None,
-    text: o.Text = None,
-    na_values: o.NaValues = None,
-    delimiter: o.Delimiter = None,
-    encoding: o.Encoding = None,
-    header: o.Header = None,
-    decimal: o.Decimal = None,
+    *,
+    reading: o.ReadingOptions,
     form: o.Format = "text",
     output: o.Output = None,
     as_json: o.Json = False,
@@ -239,27 +205,15 @@ def inspect(
     Every finding comes with the option of fit and compare that answers it.
     """
     set_quiet(quiet)
-    how = reading(na_values, text, delimiter, encoding, header, decimal)
+    asked: dict[str, Any] = {"drop": drop} if drop else {}
     if show_code:
-        emit(str(_inspect_code(data, target, drop, how, form, as_json, output)))
+        script = Script()
+        named = asked | reading.named
+        script.add(f"found = {call('sortal.inspect', data, *filter(None, [target]), **named)}")
+        script.finish("found", form, as_json, output)
+        emit(str(script))
         return
-    from sortal.tasks.inspect.inspect import inspect as task
+    from sortal.tasks.inspection import inspect as task
 
     check_output(output, data)
-    emit_record(task(data, target, drop=drop or (), **how), form, as_json, output)
-
-
-def _inspect_code(
-    data: str,
-    target: str | None,
-    drop: list[str] | None,
-    how: dict[str, Any],
-    form: o.TextFormat,
-    as_json: bool,
-    output: str | None,
-) -> Script:
-    script = Script()
-    given = {"drop": drop} | how if drop else how
-    script.add(f"found = {call('sortal.inspect', data, *filter(None, [target]), **given)}")
-    script.finish("found", form, as_json, output)
-    return script
+    emit_record(task(data, target, **asked, **reading.named), form, as_json, output)

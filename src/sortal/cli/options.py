@@ -1,19 +1,27 @@
-"""Options that commands share: arguments, settings of a learner, how the data is read."""
+"""What commands share: arguments, settings, how data is read, code that does the same."""
 
 from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import wraps
+from inspect import Parameter, Signature, signature
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast, get_type_hints
 
 import typer
 
 from sortal.cli.output import note
 from sortal.errors import ParameterError
+from sortal.tasks.compare.settings import as_typed
 from sortal.tasks.registry import learners
 
 if TYPE_CHECKING:
-    from sortal.tasks.tables import OpenedTable
+    from collections.abc import Callable, Mapping
+
+    from sortal._typing import Plain
+    from sortal.tasks.registry import FittedClassifier
+    from sortal.tasks.tables import OpenedTable, ReadOptions
 
 TextFormat = Literal["text", "md", "html"]
 
@@ -188,9 +196,9 @@ Format = Annotated[
 _WORDS = {"None": None, "True": True, "False": False, "inf": math.inf}  # as Python has them
 
 
-def read_settings(given: list[str] | None) -> dict[str, Any]:
+def read_settings(given: list[str] | None) -> dict[str, Plain]:
     """Values by name; a value is JSON, or else a word."""
-    settings: dict[str, Any] = {}
+    settings: dict[str, Plain] = {}
     for setting in given or ():
         name, sign, value = setting.partition("=")
         name = name.strip().replace("-", "_")
@@ -204,55 +212,77 @@ def read_settings(given: list[str] | None) -> dict[str, Any]:
     return settings
 
 
-def _read_value(value: str) -> Any:
+def _read_value(value: str) -> Plain:
     if value in _WORDS:
         return _WORDS[value]
     try:
-        return json.loads(value)
+        read: Plain = json.loads(value)
     except (json.JSONDecodeError, RecursionError):
         return value
+    return read
 
 
-# --- How the data is read, as the options say it -------------------------------------------------
-
-
-def reading(
-    na_values: str | None,
-    text: list[str] | None,
-    delimiter: str | None,
-    encoding: str | None,
-    header: bool | None,
-    decimal: str | None,
-) -> dict[str, Any]:
-    """The options of `sortal.read` that were given."""
-    given = {
-        "na_values": None if na_values is None else na_values.split(","),
-        "text": text or None,
-        "delimiter": _SIGNS.get(delimiter or "", delimiter),
-        "encoding": encoding,
-        "header": header,
-        "decimal": decimal,
-    }
-    return {name: value for name, value in given.items() if value is not None}
-
+# --- Options that several commands take together -------------------------------------------------
 
 # signs that are hard to type
 _SIGNS = {"\\t": "tab", "space": " "}
 
 
-def as_options(how: dict[str, Any]) -> list[str]:
-    """The words of a command line that `reading` makes this of."""
-    words = [word for column in how.get("text", ()) for word in ("--text", column)]
-    if "na_values" in how:
-        words += ["--na-values", ",".join(how["na_values"])]
-    for name in ("delimiter", "encoding", "decimal"):
-        words += [f"--{name}", how[name]] if name in how else []
-    if "header" in how:
-        words.append("--header" if how["header"] else "--no-header")
-    return words
+@dataclass(frozen=True)
+class ReadingOptions:
+    """How the data is read, as the options say it."""
+
+    text: Text = None
+    na_values: NaValues = None
+    delimiter: Delimiter = None
+    encoding: Encoding = None
+    header: Header = None
+    decimal: Decimal = None
+
+    @property
+    def named(self) -> ReadOptions:
+        """The options of `sortal.read` that were given."""
+        given = {
+            "na_values": None if self.na_values is None else self.na_values.split(","),
+            "text": self.text or None,
+            "delimiter": _SIGNS.get(self.delimiter or "", self.delimiter),
+            "encoding": self.encoding,
+            "header": self.header,
+            "decimal": self.decimal,
+        }
+        told = {name: value for name, value in given.items() if value is not None}
+        return cast("ReadOptions", told)
+
+    @property
+    def words(self) -> list[str]:
+        """The words of a command line that say the same."""
+        order = ("text", "na_values", "delimiter", "encoding", "decimal", "header")
+        named = dict(self.named)
+        return as_typed({name: named[name] for name in order if name in named})
 
 
-def open_data(data: str, how: dict[str, Any], model: Any = None) -> OpenedTable:
+def spread(command: Callable[..., None]) -> Callable[..., None]:
+    """A command that takes the fields of its groups of options, one by one, in their place."""
+    kinds = get_type_hints(command, include_extras=True)
+    groups = {n: cast("type[Any]", kind) for n, kind in kinds.items() if is_dataclass(kind)}
+    taken = []
+    for own in signature(command).parameters.values():
+        several = fields(groups[own.name]) if own.name in groups else ()
+        hints = get_type_hints(groups.get(own.name, command), include_extras=True)
+        for name, default in [(f.name, f.default) for f in several] or [(own.name, own.default)]:
+            taken.append(Parameter(name, own.KEYWORD_ONLY, default=default, annotation=hints[name]))
+
+    @wraps(command)
+    def spread_out(**given: object) -> None:
+        for name, group in groups.items():
+            given[name] = group(**{f.name: given.pop(f.name) for f in fields(group)})
+        command(**given)
+
+    vars(spread_out)["__signature__"] = Signature(taken)
+    return spread_out
+
+
+def open_data(data: str, how: ReadOptions, model: FittedClassifier | None = None) -> OpenedTable:
     """The data, read; what was decided on the way is said. For a model, as it knows the columns."""
     from sortal.tasks.load import open_for
     from sortal.tasks.tables import open_table
@@ -261,3 +291,94 @@ def open_data(data: str, how: dict[str, Any], model: Any = None) -> OpenedTable:
     for words in opened.notes:
         note(words)
     return opened
+
+
+# --- Python code that does what a command does, for `--show-code` --------------------------------
+
+# Longer calls have one argument a line.
+_WIDTH = 88
+
+
+class Name(str):
+    """A variable, which stands in code as it is."""
+
+    __slots__ = ()
+
+
+TABLE = Name("table")
+
+
+@dataclass
+class Script:
+    """Lines of code and what they import."""
+
+    imports: list[str] = field(default_factory=lambda: ["import sortal"])
+    lines: list[str] = field(default_factory=list)
+
+    def need(self, line: str) -> None:
+        """Import something, once."""
+        if line not in self.imports:
+            self.imports.append(line)
+
+    def add(self, *lines: str) -> None:
+        """More lines."""
+        self.lines += lines
+
+    def read(self, data: str, reading: Mapping[str, object]) -> None:
+        """The data as `table`."""
+        self.add(f"table = {call('sortal.read', data, **reading)}")
+
+    def load(self, model: str) -> None:
+        """The model as `model`."""
+        self.add(f"model = {call('sortal.load', model)}")
+
+    def finish(self, name: str, form: TextFormat, as_json: bool, output: str | None) -> None:
+        """Print a record, or write it into a file."""
+        told = {"text": f"str({name})", "md": f"{name}.to_markdown()", "html": f"{name}.to_html()"}
+        text = told[form]
+        if as_json:
+            self.need("import json")
+            text = f"json.dumps({name}.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)"
+        if text.startswith("str("):
+            self.write(name if output in (None, "-") else text, output)
+        else:
+            self.write(text, output)
+
+    def write(self, text: str, output: str | None) -> None:
+        """Print a text, or write it into a file, with an end of line."""
+        if output in (None, "-"):
+            self.add(f"print({text})")
+            return
+        self.need("from pathlib import Path")
+        if text != "text":
+            self.add(f"text = {text}")
+        self.add(f'Path({output!r}).write_text(text + "\\n", encoding="utf-8")')
+
+    def __str__(self) -> str:
+        ordered = sorted(self.imports, key=lambda line: (line.startswith("from"), line))
+        plain = [line for line in ordered if "sortal" not in line]
+        ours = [line for line in ordered if "sortal" in line]
+        heads = "\n\n".join("\n".join(part) for part in (plain, ours) if part)
+        return "\n".join([heads, "", *self.lines])
+
+
+def call(function: str, *given: object, **named: object) -> str:
+    """A call with these values as its arguments."""
+    parts = [_code_of(value) for value in given]
+    parts += [f"{name}={_code_of(value)}" for name, value in named.items()]
+    line = f"{function}({', '.join(parts)})"
+    if len(line) <= _WIDTH:
+        return line
+    inner = "".join(f"    {part},\n" for part in parts)
+    return f"{function}(\n{inner})"
+
+
+def _code_of(value: object) -> str:
+    """A value as it stands in code; infinities and NaN have no name of their own there."""
+    if isinstance(value, Name):
+        return str(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"float({str(value)!r})"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{name!r}: {_code_of(item)}' for name, item in value.items())}}}"
+    return repr(value)

@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 import typer
 
@@ -24,6 +24,8 @@ from sortal.errors import InputError, ParameterError, SortalError, SortalWarning
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    import pandas as pd
 
     from sortal.cli.options import TextFormat
 
@@ -73,7 +75,7 @@ def warnings_as_notes() -> Iterator[None]:
     """Warnings of sortal are notes, once each; those of other libraries are for developers."""
     told: set[str] = set()
 
-    def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+    def show(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
         text = str(message)
         if issubclass(category, SortalWarning) and text not in told:
             told.add(text)
@@ -136,7 +138,7 @@ def wrote(output: str, more: str = "") -> None:
         print(f"wrote {printable(output)}{more and f' ({more})'}", file=sys.stderr)
 
 
-def json_text(value: Any) -> str:
+def json_text(value: object) -> str:
     """One JSON document."""
     from sortal.data.columns import dump_json
 
@@ -144,14 +146,30 @@ def json_text(value: Any) -> str:
     return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
-def plain_records(frame: Any) -> list[dict[str, Any]]:
+def plain_records(frame: pd.DataFrame) -> list[dict[str, object]]:
     """The rows of a frame, to be printed as JSON."""
     columns = {name: frame[name].tolist() for name in frame.columns}
     rows = zip(*columns.values(), strict=True)
     return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
-def emit_record(record: Any, form: TextFormat, as_json: bool, output: str | None) -> None:
+class Record(Protocol):
+    """What commands print."""
+
+    def to_dict(self) -> object:
+        """Plain lists and strings."""
+
+    def to_markdown(self) -> str:
+        """In Markdown."""
+
+    def to_html(self) -> str:
+        """A whole page."""
+
+    def to_text(self, width: int | None) -> str:
+        """As text."""
+
+
+def emit_record(record: Record, form: TextFormat, as_json: bool, output: str | None) -> None:
     """A record in the form that was asked for."""
     if as_json:
         emit(json_text(record.to_dict()), output)
@@ -170,7 +188,7 @@ def text_width(output: str | None) -> int | None:
     return max(20, shutil.get_terminal_size().columns)
 
 
-def emit_table(frame: Any, form: str | None, output: str | None, **how: Any) -> None:
+def emit_table(frame: pd.DataFrame, form: str | None, output: str | None, **how: Any) -> None:
     """A table of data; without a format, the name of the output says it."""
     from sortal.data.files.write import write_table
 
@@ -183,7 +201,7 @@ def emit_table(frame: Any, form: str | None, output: str | None, **how: Any) -> 
         write_table(frame, STDOUT, form, **how)
 
 
-def _show_table(frame: Any, form: str, **how: Any) -> None:
+def _show_table(frame: pd.DataFrame, form: str, **how: Any) -> None:
     """A table on a terminal, which obeys nothing in it."""
     from sortal.data.files.write import write_table
 

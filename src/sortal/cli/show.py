@@ -7,9 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from sortal.cli import options as o
-from sortal.cli.options import open_data, read_settings, reading
+from sortal.cli.options import TABLE, Name, Script, call, open_data, read_settings
 from sortal.cli.output import check_output, emit, emit_record, set_quiet
-from sortal.cli.show_code import TABLE, Name, Script, call
 from sortal.tasks.registry import find
 
 SHOW_EXAMPLES = (
@@ -78,12 +77,8 @@ def working(
     output: o.Output = None,
     drop: o.Drop = None,
     categorical: o.Categorical = None,
-    text: o.Text = None,
-    na_values: o.NaValues = None,
-    delimiter: o.Delimiter = None,
-    encoding: o.Encoding = None,
-    header: o.Header = None,
-    decimal: o.Decimal = None,
+    *,
+    reading: o.ReadingOptions,
     as_json: o.Json = False,
     show_code: o.ShowCode = False,
     everything: o.All = False,
@@ -103,10 +98,9 @@ def working(
     given |= {"categorical_features": categorical}
     named |= {name: value for name, value in given.items() if value not in (None, [], {})}
     whole = everything or as_json
-    how = reading(na_values, text, delimiter, encoding, header, decimal)
     if show_code:
         script = Script()
-        script.read(data, how)
+        script.read(data, reading.named)
         script.add(f"working = {call('sortal.working', TABLE, target, **named)}")
         if everything and form == "text":  # print(working) would print the beginning
             script.add("working = working.to_text()")
@@ -119,5 +113,5 @@ def working(
 
     check_output(output, data)
     find(learner).make(**settings)  # what is wrong is said before the data is read
-    shown = task(open_data(data, how), target, **named)
+    shown = task(open_data(data, reading.named), target, **named)
     emit_record(shown if whole else shown.short(), form, as_json, output)

@@ -15,11 +15,14 @@ import csv
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from importlib.resources import files
-from typing import Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import narwhals as nw
 
 from sortal.errors import ParameterError
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoDataFrame
 
 __all__ = [
     "discretized_iris",
@@ -59,7 +62,7 @@ _SEPAL_LENGTH_CUTS: Final = (5.2, 6.1, 7.0)
 _SEPAL_LENGTH_BINS: Final = ("Very Short", "Short", "Long", "Very Long")
 
 
-def iris(backend: str = "pandas") -> Any:
+def iris(backend: str = "pandas") -> IntoDataFrame:
     """150 irises of three species, measured in centimeters.
 
     Columns: sepal_length, sepal_width, petal_length, petal_width (numbers) and the class,
@@ -81,7 +84,7 @@ def iris(backend: str = "pandas") -> Any:
     return _load("iris.csv", _IRIS, backend)
 
 
-def discretized_iris(backend: str = "pandas") -> Any:
+def discretized_iris(backend: str = "pandas") -> IntoDataFrame:
     """The irises with sepal length cut into four bins, and setosa against the rest.
 
     Columns: sepal_length (Very Short up to 5.2, Short up to 6.1, Long up to 7.0, Very Long above),
@@ -100,7 +103,7 @@ def discretized_iris(backend: str = "pandas") -> Any:
     return _build_frame(columns, native_backend)
 
 
-def play_tennis(backend: str = "pandas", *, day: bool = False) -> Any:
+def play_tennis(backend: str = "pandas", *, day: bool = False) -> IntoDataFrame:
     """14 days, their weather, and whether tennis was played.
 
     Columns: Outlook (Sunny, Overcast, Rain), Temperature (Hot, Mild, Cool), Humidity (High,
@@ -121,7 +124,7 @@ def play_tennis(backend: str = "pandas", *, day: bool = False) -> Any:
     return _load("play_tennis.csv", {**identifier, **weather}, backend)
 
 
-def loves_sports(backend: str = "pandas") -> Any:
+def loves_sports(backend: str = "pandas") -> IntoDataFrame:
     """Seven people, what they love and how old they are.
 
     Columns: LovesOpera, LovesMovies (Yes, No), Age (a whole number of years) and the class,
@@ -133,7 +136,7 @@ def loves_sports(backend: str = "pandas") -> Any:
     return _load("loves_sports.csv", types, backend)
 
 
-def table_19_3(backend: str = "pandas") -> Any:
+def table_19_3(backend: str = "pandas") -> IntoDataFrame:
     """Six points with an age, a kind of car and a risk.
 
     Columns: Age (a whole number of years), Car (Sports, Vintage, SUV) and the class, Risk:
@@ -144,7 +147,7 @@ def table_19_3(backend: str = "pandas") -> Any:
     return _load("table_19_3.csv", {"Age": int, "Car": str, "Risk": str}, backend)
 
 
-def table_19_4(backend: str = "pandas", *, instance: bool = False) -> Any:
+def table_19_4(backend: str = "pandas", *, instance: bool = False) -> IntoDataFrame:
     """Nine instances with two binary attributes and a number.
 
     Columns: a1, a2 (T, F), a3 (a number) and the class, Class: Y (4 rows) or N (5). The number of
@@ -156,7 +159,7 @@ def table_19_4(backend: str = "pandas", *, instance: bool = False) -> Any:
     return _load("table_19_4.csv", {"Instance": int, **types} if instance else types, backend)
 
 
-def table_19_5(backend: str = "pandas") -> Any:
+def table_19_5(backend: str = "pandas") -> IntoDataFrame:
     """Eight points of the plane, to be parted by a curve.
 
     Columns: A, B (numbers) and the class, Class: H (5 rows) or L (3).
@@ -166,7 +169,7 @@ def table_19_5(backend: str = "pandas") -> Any:
     return _load("table_19_5.csv", {"A": float, "B": float, "Class": str}, backend)
 
 
-def table_20_1(backend: str = "pandas") -> Any:
+def table_20_1(backend: str = "pandas") -> IntoDataFrame:
     """Four points of the plane whose within-class scatter is exactly singular.
 
     Columns: X1, X2 (numbers) and the class, y: 1 or -1 (whole numbers, two rows each). The
@@ -177,7 +180,7 @@ def table_20_1(backend: str = "pandas") -> Any:
     return _load("table_20_1.csv", {"X1": float, "X2": float, "y": int}, backend)
 
 
-def penguins(backend: str = "pandas") -> Any:
+def penguins(backend: str = "pandas") -> IntoDataFrame:
     """344 penguins of three species, seen near Palmer Station, Antarctica, 2007 to 2009.
 
     Columns: the class comes first, species: Adelie (152 rows), Gentoo (124), Chinstrap (68); then
@@ -202,7 +205,7 @@ def penguins(backend: str = "pandas") -> Any:
     return _load("penguins.csv", types, backend)
 
 
-def _load(file_name: str, types: _Types, backend: str) -> Any:
+def _load(file_name: str, types: _Types, backend: str) -> IntoDataFrame:
     """Read the named columns of a table of this package into a native frame."""
     native_backend = _check_backend(backend)
     return _build_frame(_read_columns(file_name, types), native_backend)
@@ -226,13 +229,14 @@ def _read_columns(file_name: str, types: _Types) -> _Columns:
     }
 
 
-def _build_frame(columns: _Columns, backend: _Backend) -> Any:
+def _build_frame(columns: _Columns, backend: _Backend) -> IntoDataFrame:
     """A native frame of these columns.
 
     No schema is given: the cells are typed already, and before pandas 3 a cast to strings would
     turn a missing value into the word "None".
     """
-    return nw.from_dict(columns, backend=backend).to_native()
+    frame: IntoDataFrame = nw.from_dict(columns, backend=backend).to_native()
+    return frame
 
 
 def _bin_sepal_length(length: float) -> str:

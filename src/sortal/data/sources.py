@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from sortal._typing import Counts, Float, Places
+    from sortal._typing import Counts, Float, Places, TableLike
     from sortal.data.columns import Values
     from sortal.data.schema import ColumnSchema, Schema
 
@@ -237,7 +237,7 @@ _READ_BY = {
 }
 
 
-def read_table(X: Any) -> DataTable:
+def read_table(X: TableLike) -> DataTable:
     """A data frame, a two-dimensional array or a list of rows, as a table."""
     if _is_sparse(X):
         raise InputTypeError(
@@ -248,7 +248,7 @@ def read_table(X: Any) -> DataTable:
     return ArrayTable(as_two_dimensional(X)) if frame is None else FrameTable(frame)
 
 
-def read_frame(X: Any) -> nw.DataFrame[Any] | None:
+def read_frame(X: object) -> nw.DataFrame[Any] | None:
     """A data frame of any library, or None for what is not a data frame."""
     try:
         frame = nw.from_native(X, pass_through=True)
@@ -272,7 +272,7 @@ def _one_line(error: Exception) -> str:
     return " ".join(str(error).split())
 
 
-def _is_sparse(X: Any) -> bool:
+def _is_sparse(X: object) -> bool:
     return type(X).__module__.startswith(("scipy.sparse", "sparse")) and hasattr(X, "tocsr")
 
 

@@ -16,6 +16,9 @@ from sortal.tasks.compare.fold_run import INNER_FOLDS, SCORERS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from narwhals.typing import IntoDataFrame
+
+    from sortal._typing import Plain
     from sortal.records.tables import Cell
     from sortal.tasks.compare.choose import ModelChoice
     from sortal.tasks.compare.fold_run import Candidate
@@ -201,7 +204,7 @@ class Comparison:
         """A whole page."""
         return page(self.settings.title, self._repr_html_())
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> IntoDataFrame:
         """A data frame, one row a model, of the library that the rows came in, or pandas."""
         names = [f.name for f in fields(ModelResult) if f.name not in ("scores", "chosen", "part")]
         rows = [tuple(getattr(model, name) for name in names) for model in self.models]
@@ -267,7 +270,7 @@ def _seconds(number: float | None) -> float | None:
     return None if number is None else float(f"{number:.2g}")
 
 
-def _plain(thing: Any) -> Any:
+def _plain(thing: object) -> Plain:
     """Dictionaries, lists and what JSON knows."""
     if isinstance(thing, dict):
         return {str(name): _plain(value) for name, value in thing.items()}

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sortal.pictures.scene import Picture
-    from sortal.tasks.report.facts import ModelFacts, ReportFacts
+    from sortal.tasks.report.gather import ReportFacts
+    from sortal.tasks.report.models import ModelFacts
 
 
 # --- A report in Markdown and its pictures as files: all of them, or none ------------------------

@@ -4,37 +4,41 @@ from __future__ import annotations
 
 import platform
 import shlex
+from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import sortal
 from sortal.base.save import parts_of
 from sortal.records.tables import Table
-from sortal.tasks.report.facts import Reproduction
+from sortal.tasks.compare.settings import as_typed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sortal.data.files.read import FileTable
+    from sortal.tasks.compare.settings import ReportOptions
+    from sortal.tasks.registry import FittedClassifier
     from sortal.tasks.report.models import FittedLearner
-    from sortal.tasks.report.report import ReportOptions
+    from sortal.tasks.tables import FileTable
 
 _WIDTH = 88
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "narwhals", "pandas", "duckdb", "matplotlib")
 
-# how the options are typed that are not called the same
-_FLAGS = {
-    "learners": "--learner",
-    "categorical_features": "--categorical",
-    "random_state": "--seed",
-    "confidence_level": "--confidence-level",
-    "include_rows": "--include-rows",
-    "min_frequency": "--min-frequency",
-    "na_values": "--na-values",
-}
-
 _JOINING = "from sortal.tasks.report.gather import join_rare"
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """How to get the same again: code for the report and for the chosen model, and with what."""
+
+    report_code: str
+    model_code: str
+    command: str
+    versions: Table
+    seed: int
+    fingerprint: str
+    file: str
 
 
 def reproduction(
@@ -47,7 +51,7 @@ def reproduction(
         command="" if file is None else command(wishes, file),
         versions=versions(),
         seed=wishes.random_state,
-        fingerprint="" if chosen is None else _fingerprint(chosen.estimator),
+        fingerprint="" if chosen is None else _fingerprint(chosen.model),
         file="" if file is None else f"{file.name}, {file.n_bytes:,} bytes, sha256 {file.sha256}",
     )
 
@@ -169,30 +173,8 @@ def command(wishes: ReportOptions, file: FileTable) -> str:
     if not isinstance(wishes.baselines, bool) or "format" in wishes.reading:
         return ""
     words = ["sortal", "report", _path(file), "--target", wishes.target]
-    for name, value in wishes.named().items():
-        words += _flag(name, value)
-    words += reading_words(wishes.reading)
+    words += as_typed({**wishes.named(), **wishes.reading})
     return shlex.join([*words, "-o", "report.html"])
-
-
-def reading_words(reading: Mapping[str, Any]) -> list[str]:
-    """How a file was read, as one types it; a format cannot be typed."""
-    words = []
-    for name, value in reading.items():
-        if value is not None and name != "format":
-            words += _flag(name, value)
-    return words
-
-
-def _flag(name: str, value: Any) -> list[str]:
-    flag = _FLAGS.get(name, f"--{name}")
-    if name == "na_values":
-        return [flag, ",".join(value)]
-    if isinstance(value, bool):
-        return [flag if value else f"--no-{name}"]
-    if isinstance(value, list | tuple):
-        return [word for one in value for word in (flag, str(one))]
-    return [flag, str(value)]
 
 
 def _path(file: FileTable) -> str:
@@ -230,7 +212,7 @@ def versions() -> Table:
     return Table("versions", "Made with", ("what", "version"), tuple(rows))
 
 
-def _fingerprint(estimator: Any) -> str:
+def _fingerprint(estimator: FittedClassifier) -> str:
     """Of the rows that were learned from."""
     if not hasattr(estimator, "save"):
         return ""

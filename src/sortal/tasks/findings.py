@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sortal._typing import Codes, Counts, Mask
+    from sortal._typing import Codes, Counts, Float, Mask
     from sortal.data.sources import DataTable
 
 
@@ -249,8 +249,8 @@ def _why_codes(column: Profile) -> str:
 
 def _has_gaps(column: Profile) -> bool:
     """Whether the steps between values are uneven, as those of a scale are not."""
-    steps: Any = np.diff(np.asarray(column.values, dtype=np.float64))
-    return bool(len(set(steps.tolist())) > 1)
+    steps: Float = np.diff(np.asarray(column.values, dtype=np.float64))
+    return len(set(steps.tolist())) > 1
 
 
 def about_target(column: Profile) -> Iterator[Finding]:
