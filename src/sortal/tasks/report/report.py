@@ -13,7 +13,6 @@ from sortal.errors import ParameterError, choose
 from sortal.records.render import fold
 from sortal.tasks.compare.settings import ReportOptions
 from sortal.tasks.report.gather import gather, plain_facts
-from sortal.tasks.report.markdown import markdown, save_markdown
 from sortal.tasks.tables import open_table
 
 if TYPE_CHECKING:
@@ -69,6 +68,8 @@ class Report:
 
     def to_markdown(self, folder: str = "report_pictures") -> tuple[str, dict[str, bytes]]:
         """A text of Markdown, and the PNG pictures that it shows from a folder, by file name."""
+        from sortal.tasks.report.markdown import markdown  # noqa: PLC0415  (the same)
+
         return markdown(self.facts, folder)
 
     def to_dict(self) -> dict[str, Any]:
@@ -99,6 +100,8 @@ class Report:
             with replace_file(path) as draft:
                 draft.write_text(text, encoding="utf-8")
             return
+        from sortal.tasks.report.markdown import save_markdown  # noqa: PLC0415  (the same)
+
         folder = pictures_folder(path)
         save_markdown(*self.to_markdown(folder.name), Path(path), folder)
 
