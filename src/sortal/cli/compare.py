@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from sortal.cli import options as o
-from sortal.cli.options import TABLE, Script, call, open_data
+from sortal.cli.options import Script, open_data
 from sortal.cli.output import (
     check_output,
     emit,
     emit_record,
-    is_quiet,
     json_text,
-    set_quiet,
     show_progress,
     text_width,
 )
-from sortal.tasks.compare.settings import CompareOptions, as_typed, differing
+from sortal.tasks.compare.settings import TABLE, as_typed, call
 from sortal.tasks.registry import learners
 
 if TYPE_CHECKING:
@@ -32,117 +29,27 @@ COMPARE_EXAMPLES = (
     "sortal compare penguins.csv -t species --no-baselines --metric log_loss --budget 60",
 )
 
-Metric = Literal["balanced_accuracy", "accuracy", "log_loss"]
-
-Learners = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--learner",
-        "-l",
-        metavar="NAME",
-        help=f"Only these of {o.learner_names()}.",
-        show_default=False,
-    ),
-]
-
-Baselines = Annotated[
-    bool,
-    typer.Option(
-        "--baselines/--no-baselines", help="Also the majority class and scikit-learn's models."
-    ),
-]
-
-MetricName = Annotated[Metric, typer.Option("--metric", "-m", help="What models are judged by.")]
-
-Folds = Annotated[
-    int, typer.Option("--folds", metavar="N", help="Parts of a cross-validation.", parser=o.whole)
-]
-
-Repeats = Annotated[
-    int | None,
-    typer.Option(
-        "--repeats",
-        metavar="N",
-        help="Cross-validations; by the number of rows if not given.",
-        parser=o.whole,
-    ),
-]
-
-Budget = Annotated[float, typer.Option("--budget", metavar="SECONDS", help="Time for all models.")]
-
-ConfidenceLevel = Annotated[
-    float,
-    typer.Option(
-        "--confidence-level",
-        metavar="SHARE",
-        help="Confidence level of the intervals and of the tests behind the choice.",
-    ),
-]
-
-Tune = Annotated[bool, typer.Option("--tune", help="Choose a learner's options in each fold.")]
-
-Seed = Annotated[int, typer.Option("--seed", metavar="N", help="For the folds.", parser=o.whole)]
-
-Jobs = Annotated[
-    int | None,
-    typer.Option(
-        "--jobs", metavar="N", help="Models at a time; at most the cores.", parser=o.whole
-    ),
-]
-
 Times = Annotated[
     bool, typer.Option("--times/--no-times", help="Also seconds, which differ from run to run.")
 ]
-
-_NAMES = {
-    "learner": "learners",
-    "seed": "random_state",
-    "jobs": "n_jobs",
-    "categorical": "categorical_features",
-}
-
-
-@dataclass(frozen=True)
-class Comparing:
-    """How models are compared, as the options say it."""
-
-    learner: Learners = None
-    baselines: Baselines = True
-    metric: MetricName = "balanced_accuracy"
-    folds: Folds = CompareOptions.folds
-    repeats: Repeats = None
-    budget: Budget = CompareOptions.budget
-    confidence_level: ConfidenceLevel = CompareOptions.confidence_level
-    tune: Tune = False
-    seed: Seed = CompareOptions.random_state
-    jobs: Jobs = None
-    drop: o.Drop = None
-    categorical: o.Categorical = None
-
-    def named(self, **more: object) -> dict[str, Any]:
-        """The options of `compare`, and others of `report`, that differ from their defaults."""
-        given = {_NAMES.get(name, name): value for name, value in vars(self).items()} | more
-        return differing({name: None if value == [] else value for name, value in given.items()})
 
 
 def compare(
     data: o.Data,
     target: o.Target,
     *,
-    comparing: Comparing,
+    comparing: o.Comparing,
     reading: o.ReadingOptions,
     times: Times = True,
     output: o.Output = None,
     as_json: o.Json = False,
     show_code: o.ShowCode = False,
-    quiet: o.Quiet = False,
 ) -> None:
     """Compare learners, and choose one.
 
     All learners and, as baselines, models of scikit-learn are judged by the same repeated
     cross-validation. Chosen is the simplest that is not distinguishably worse than the best.
     """
-    set_quiet(quiet)
     named = comparing.named()
     if show_code:
         script = Script()
@@ -158,7 +65,7 @@ def compare(
 
     check_output(output, data)
     table = open_data(data, reading.named)
-    with show_progress(is_quiet()) as progress:
+    with show_progress() as progress:
         comparison = task(table, target, progress=progress, **named)
     if as_json:
         emit(json_text(comparison.to_dict()), output)
@@ -198,13 +105,11 @@ def inspect(
     output: o.Output = None,
     as_json: o.Json = False,
     show_code: o.ShowCode = False,
-    quiet: o.Quiet = False,
 ) -> None:
     """Look at a table: columns, missing values, classes, findings.
 
     Every finding comes with the option of fit and compare that answers it.
     """
-    set_quiet(quiet)
     asked: dict[str, Any] = {"drop": drop} if drop else {}
     if show_code:
         script = Script()

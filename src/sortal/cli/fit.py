@@ -7,20 +7,19 @@ from typing import Annotated, Any
 import typer
 
 from sortal.cli import options as o
-from sortal.cli.options import Name, Script, call, open_data, read_settings
+from sortal.cli.options import Script, open_data, read_settings
 from sortal.cli.output import (
     STDOUT,
     check_output,
     emit,
-    is_quiet,
     json_text,
     note,
-    set_quiet,
     show_steps,
     wrote,
 )
 from sortal.errors import ParameterError, counted
-from sortal.tasks.registry import FittedClassifier, find
+from sortal.tasks.compare.settings import Name, call
+from sortal.tasks.registry import FEW_ROWS, FittedClassifier, find, option
 
 EXAMPLES = (
     "sortal fit penguins.csv --target species -o model.sortal",
@@ -45,10 +44,8 @@ def fit(
     reading: o.ReadingOptions,
     as_json: o.Json = False,
     show_code: o.ShowCode = False,
-    quiet: o.Quiet = False,
 ) -> None:
     """Learn to predict a column and write a model file."""
-    set_quiet(quiet)
     settings = read_settings(setting)
     columns: dict[str, Any] = {"drop": drop or (), "categorical_features": categorical or ()}
     if show_code:
@@ -68,7 +65,7 @@ def fit(
         )
     check_output(output, data)
     find(learner).make(**settings)  # what is wrong is said before the data is read
-    with show_steps(is_quiet(), data, 3) as step:
+    with show_steps(data, 3) as step:
         step(f"reading {data}")
         table = open_data(data, reading.named)
         step(f"fitting {learner}")
@@ -94,8 +91,6 @@ def _report_code(script: Script, learner: str, output: str, as_json: bool) -> No
 
 def _names_of_rows(model: FittedClassifier) -> list[str]:
     """What to say of text columns without two rows alike, where the table is not small."""
-    from sortal.tasks.findings import FEW_ROWS, option
-
     report, schema = model.fit_report_, getattr(model, "_schema", None)
     columns = () if schema is None else schema.columns
     n = {one.name: report.rows - report.missing.get(one.name, 0) for one in columns}

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast, get_type_hints
 
 import typer
 
-from sortal.cli.output import note
+from sortal.cli.output import note, set_quiet
 from sortal.errors import ParameterError
-from sortal.tasks.compare.settings import as_typed
+from sortal.tasks.compare.settings import CompareOptions, as_typed, call, differing
 from sortal.tasks.registry import learners
 
 if TYPE_CHECKING:
@@ -25,9 +25,7 @@ if TYPE_CHECKING:
 
 TextFormat = Literal["text", "md", "html"]
 
-_READING = "Reading the data"
-
-_SAYING = "What is printed"
+Metric = Literal["balanced_accuracy", "accuracy", "log_loss"]
 
 Data = Annotated[
     str,
@@ -109,65 +107,6 @@ Categorical = Annotated[
     ),
 ]
 
-Text = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--text",
-        metavar="COLUMN",
-        help="Read a column as text, whatever it looks like.",
-        show_default=False,
-    ),
-]
-
-NaValues = Annotated[
-    str | None,
-    typer.Option(
-        "--na-values",
-        metavar="WORDS",
-        help="Words that mean a missing value, with commas between; added to NA, ? and the like.",
-        show_default=False,
-    ),
-]
-
-Delimiter = Annotated[
-    str | None,
-    typer.Option(
-        "--delimiter",
-        metavar="SIGN",
-        help="What stands between the cells of a CSV file; found out if not given.",
-        show_default=False,
-    ),
-]
-
-Encoding = Annotated[
-    str | None,
-    typer.Option(
-        "--encoding",
-        metavar="NAME",
-        help="The encoding of a CSV file, such as latin-1; UTF-8 if not given.",
-        show_default=False,
-    ),
-]
-
-Header = Annotated[
-    bool | None,
-    typer.Option(
-        "--header/--no-header",
-        help="Whether the first line of a CSV file has the names; found out if not given.",
-        show_default=False,
-    ),
-]
-
-Decimal = Annotated[
-    str | None,
-    typer.Option(
-        "--decimal",
-        metavar="SIGN",
-        help="The decimal mark of a CSV file, a point or a comma; found out if not given.",
-        show_default=False,
-    ),
-]
-
 Output = Annotated[
     str | None,
     typer.Option("--output", "-o", metavar="FILE", help="Write into a file.", show_default=False),
@@ -228,16 +167,48 @@ def _read_value(value: str) -> Plain:
 _SIGNS = {"\\t": "tab", "space": " "}
 
 
+def option(default: object, *flags: str, **more: Any) -> Any:
+    """A field of a group of options, as typer knows it; a default of None is not told."""
+    known = typer.Option(*flags, show_default=default is not None, **more)
+    return field(default=default, metadata={"option": known})
+
+
 @dataclass(frozen=True)
 class ReadingOptions:
     """How the data is read, as the options say it."""
 
-    text: Text = None
-    na_values: NaValues = None
-    delimiter: Delimiter = None
-    encoding: Encoding = None
-    header: Header = None
-    decimal: Decimal = None
+    text: list[str] | None = option(
+        None, "--text", metavar="COLUMN", help="Read a column as text, whatever it looks like."
+    )
+    na_values: str | None = option(
+        None,
+        "--na-values",
+        metavar="WORDS",
+        help="Words that mean a missing value, with commas between; added to NA, ? and the like.",
+    )
+    delimiter: str | None = option(
+        None,
+        "--delimiter",
+        metavar="SIGN",
+        help="What stands between the cells of a CSV file; found out if not given.",
+    )
+    encoding: str | None = option(
+        None,
+        "--encoding",
+        metavar="NAME",
+        help="The encoding of a CSV file, such as latin-1; UTF-8 if not given.",
+    )
+    header: bool | None = option(
+        None,
+        "--header/--no-header",
+        help="Whether the first line of a CSV file has the names; found out if not given.",
+    )
+    decimal: str | None = option(
+        None,
+        "--decimal",
+        metavar="SIGN",
+        help="The decimal mark of a CSV file, a point or a comma; found out if not given.",
+    )
 
     @property
     def named(self) -> ReadOptions:
@@ -261,19 +232,90 @@ class ReadingOptions:
         return as_typed({name: named[name] for name in order if name in named})
 
 
+_NAMES = {
+    "learner": "learners",
+    "seed": "random_state",
+    "jobs": "n_jobs",
+    "categorical": "categorical_features",
+}
+
+
+@dataclass(frozen=True)
+class Comparing:
+    """How models are compared, as the options say it."""
+
+    learner: list[str] | None = option(
+        None, "--learner", "-l", metavar="NAME", help=f"Only these of {learner_names()}."
+    )
+    baselines: bool = option(
+        CompareOptions.baselines,
+        "--baselines/--no-baselines",
+        help="Also the majority class and scikit-learn's models.",
+    )
+    metric: Metric = option(
+        CompareOptions.metric, "--metric", "-m", help="What models are judged by."
+    )
+    folds: int = option(
+        CompareOptions.folds,
+        "--folds",
+        metavar="N",
+        help="Parts of a cross-validation.",
+        parser=whole,
+    )
+    repeats: int | None = option(
+        None,
+        "--repeats",
+        metavar="N",
+        help="Cross-validations; by the number of rows if not given.",
+        parser=whole,
+    )
+    budget: float = option(
+        CompareOptions.budget, "--budget", metavar="SECONDS", help="Time for all models."
+    )
+    confidence_level: float = option(
+        CompareOptions.confidence_level,
+        "--confidence-level",
+        metavar="SHARE",
+        help="Confidence level of the intervals and of the tests behind the choice.",
+    )
+    tune: bool = option(
+        CompareOptions.tune, "--tune", help="Choose a learner's options in each fold."
+    )
+    seed: int = option(
+        CompareOptions.random_state, "--seed", metavar="N", help="For the folds.", parser=whole
+    )
+    jobs: int | None = option(
+        None, "--jobs", metavar="N", help="Models at a time; at most the cores.", parser=whole
+    )
+    drop: Drop = None
+    categorical: Categorical = None
+
+    def named(self, **more: object) -> dict[str, Any]:
+        """The options of `compare`, and others of `report`, that differ from their defaults."""
+        given = {_NAMES.get(name, name): value for name, value in vars(self).items()} | more
+        return differing({name: None if value == [] else value for name, value in given.items()})
+
+
 def spread(command: Callable[..., None]) -> Callable[..., None]:
-    """A command that takes the fields of its groups of options, one by one, in their place."""
+    """A command that takes the fields of its groups of options in their place, and --quiet."""
     kinds = get_type_hints(command, include_extras=True)
     groups = {n: cast("type[Any]", kind) for n, kind in kinds.items() if is_dataclass(kind)}
     taken = []
-    for own in signature(command).parameters.values():
-        several = fields(groups[own.name]) if own.name in groups else ()
-        hints = get_type_hints(groups.get(own.name, command), include_extras=True)
-        for name, default in [(f.name, f.default) for f in several] or [(own.name, own.default)]:
-            taken.append(Parameter(name, own.KEYWORD_ONLY, default=default, annotation=hints[name]))
+    for name, own in signature(command).parameters.items():
+        if name not in groups:
+            taken.append(own.replace(kind=own.KEYWORD_ONLY, annotation=kinds[name]))
+            continue
+        hints = get_type_hints(groups[name], include_extras=True)
+        for f in fields(groups[name]):
+            known = f.metadata.get("option")
+            kind = hints[f.name] if known is None else Annotated[hints[f.name], known]
+            taken.append(Parameter(f.name, own.KEYWORD_ONLY, default=f.default, annotation=kind))
+
+    taken.append(Parameter("quiet", Parameter.KEYWORD_ONLY, default=False, annotation=Quiet))
 
     @wraps(command)
-    def spread_out(**given: object) -> None:
+    def spread_out(*, quiet: bool, **given: object) -> None:
+        set_quiet(quiet)
         for name, group in groups.items():
             given[name] = group(**{f.name: given.pop(f.name) for f in fields(group)})
         command(**given)
@@ -294,18 +336,6 @@ def open_data(data: str, how: ReadOptions, model: FittedClassifier | None = None
 
 
 # --- Python code that does what a command does, for `--show-code` --------------------------------
-
-# Longer calls have one argument a line.
-_WIDTH = 88
-
-
-class Name(str):
-    """A variable, which stands in code as it is."""
-
-    __slots__ = ()
-
-
-TABLE = Name("table")
 
 
 @dataclass
@@ -360,25 +390,3 @@ class Script:
         ours = [line for line in ordered if "sortal" in line]
         heads = "\n\n".join("\n".join(part) for part in (plain, ours) if part)
         return "\n".join([heads, "", *self.lines])
-
-
-def call(function: str, *given: object, **named: object) -> str:
-    """A call with these values as its arguments."""
-    parts = [_code_of(value) for value in given]
-    parts += [f"{name}={_code_of(value)}" for name, value in named.items()]
-    line = f"{function}({', '.join(parts)})"
-    if len(line) <= _WIDTH:
-        return line
-    inner = "".join(f"    {part},\n" for part in parts)
-    return f"{function}(\n{inner})"
-
-
-def _code_of(value: object) -> str:
-    """A value as it stands in code; infinities and NaN have no name of their own there."""
-    if isinstance(value, Name):
-        return str(value)
-    if isinstance(value, float) and not math.isfinite(value):
-        return f"float({str(value)!r})"
-    if isinstance(value, dict):
-        return f"{{{', '.join(f'{name!r}: {_code_of(item)}' for name, item in value.items())}}}"
-    return repr(value)

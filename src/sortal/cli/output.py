@@ -289,12 +289,12 @@ _LARGE = 10_000_000
 
 
 @contextmanager
-def show_progress(quiet: bool, what: str = "folds") -> Iterator[Progress | None]:
+def show_progress(what: str = "folds") -> Iterator[Progress | None]:
     """What long work calls with how much is done, of how much, words, and seconds left.
 
     `what` is counted.
     """
-    if quiet:
+    if is_quiet():
         yield None
     elif sys.stderr.isatty():
         with _bar() as progress:
@@ -304,9 +304,9 @@ def show_progress(quiet: bool, what: str = "folds") -> Iterator[Progress | None]
 
 
 @contextmanager
-def show_steps(quiet: bool, data: str, n: int) -> Iterator[Callable[[str], None]]:
+def show_steps(data: str, n: int) -> Iterator[Callable[[str], None]]:
     """What a command calls with a name for each of its n steps; seen where `data` takes long."""
-    if quiet or not sys.stderr.isatty() or not _is_large(data):
+    if is_quiet() or not sys.stderr.isatty() or not _is_large(data):
         yield lambda _: None
         return
     begun = count()

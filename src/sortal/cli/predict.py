@@ -7,20 +7,19 @@ from typing import Annotated, Any, Literal
 import typer
 
 from sortal.cli import options as o
-from sortal.cli.options import Name, Script, call, open_data
+from sortal.cli.options import Script, open_data
 from sortal.cli.output import (
     STDOUT,
     check_output,
     emit,
     emit_record,
     emit_table,
-    is_quiet,
     json_text,
     plain_records,
-    set_quiet,
     show_steps,
 )
 from sortal.errors import ParameterError
+from sortal.tasks.compare.settings import Name, call
 
 PREDICT_EXAMPLES = (
     "sortal predict model.sortal penguins.csv",
@@ -63,13 +62,11 @@ def predict(
     reading: o.ReadingOptions,
     as_json: o.Json = False,
     show_code: o.ShowCode = False,
-    quiet: o.Quiet = False,
 ) -> None:
     """Predict the classes of rows.
 
     The result is a table: the number of each row, counted from 1, and what is said of it.
     """
-    set_quiet(quiet)
     if excel_safe and as_json:
         raise ParameterError("--excel-safe is for CSV files: leave it or --json out.")
     written = {"excel_safe": True} if excel_safe else {}
@@ -98,7 +95,7 @@ def predict(
     if not as_json and output is not None:
         format_of(output, form)
     loaded = as_model(model, data)
-    with show_steps(is_quiet(), data, 2) as step:
+    with show_steps(data, 2) as step:
         step(f"reading {data}")
         opened = open_data(data, reading.named, loaded)
         step("predicting")
@@ -127,14 +124,12 @@ def explain(
     reading: o.ReadingOptions,
     as_json: o.Json = False,
     show_code: o.ShowCode = False,
-    quiet: o.Quiet = False,
 ) -> None:
     """Say why, for single rows, in parts that add up.
 
     Rows are numbered as predict numbers them, from 1. Without --row, the first 20 rows are shown;
     --json has them all.
     """
-    set_quiet(quiet)
     if show_code:
         script = Script()
         script.load(model)
@@ -149,7 +144,7 @@ def explain(
 
     check_output(output, model, data)
     loaded = as_model(model, data)
-    with show_steps(is_quiet(), data, 2) as step:
+    with show_steps(data, 2) as step:
         step(f"reading {data}")
         opened = open_data(data, reading.named, loaded)
         step("explaining")

@@ -8,20 +8,18 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from sortal.cli import compare as c
 from sortal.cli import options as o
-from sortal.cli.options import Script, call, open_data
+from sortal.cli.options import Script, open_data
 from sortal.cli.output import (
     STDOUT,
     check_output,
     emit,
-    is_quiet,
     json_text,
-    set_quiet,
     show_progress,
     wrote,
 )
 from sortal.errors import ParameterError
+from sortal.tasks.compare.settings import call
 
 EXAMPLES = (
     "sortal report penguins.csv --target species -o report.html",
@@ -93,18 +91,16 @@ def report(
     keep: Keep = None,
     title: Title = None,
     *,
-    comparing: c.Comparing,
+    comparing: o.Comparing,
     reading: o.ReadingOptions,
     as_json: o.Json = False,
     show_code: o.ShowCode = False,
-    quiet: o.Quiet = False,
 ) -> None:
     """Write a page that can be sent on.
 
     One file that holds all it needs: the table, the comparison and the choice in plain words, every
     model with its pictures and errors, and a form in which the chosen model decides.
     """
-    set_quiet(quiet)
     more = {"include_rows": include_rows, "min_frequency": min_frequency, "keep": keep}
     named: dict[str, Any] = {**comparing.named(**more, title=title), **reading.named}
     if show_code:
@@ -121,7 +117,7 @@ def report(
     from sortal.tasks.report.report import report as task
 
     table = open_data(data, reading.named)
-    with show_progress(is_quiet(), "steps") as progress:
+    with show_progress("steps") as progress:
         made = task(table, target, progress=progress, **named)
     if as_json:
         emit(json_text(made.to_dict()), output)

@@ -7,8 +7,9 @@ from typing import Annotated, Any
 import typer
 
 from sortal.cli import options as o
-from sortal.cli.options import TABLE, Name, Script, call, open_data, read_settings
-from sortal.cli.output import check_output, emit, emit_record, set_quiet
+from sortal.cli.options import Script, open_data, read_settings
+from sortal.cli.output import check_output, emit, emit_record
+from sortal.tasks.compare.settings import TABLE, Name, call
 from sortal.tasks.registry import find
 
 SHOW_EXAMPLES = (
@@ -24,14 +25,12 @@ def show(
     everything: o.All = False,
     as_json: o.Json = False,
     show_code: o.ShowCode = False,
-    quiet: o.Quiet = False,
 ) -> None:
     """Show a model and how it decides.
 
     What it is, what it was learned from, its options, and its rules or functions or tables; of
     many rules and long tables the beginning, unless --all is given.
     """
-    set_quiet(quiet)
     named = {"everything": True} if everything or as_json else {}
     if show_code:
         script = Script()
@@ -82,7 +81,6 @@ def working(
     as_json: o.Json = False,
     show_code: o.ShowCode = False,
     everything: o.All = False,
-    quiet: o.Quiet = False,
 ) -> None:
     """Show the textbook's working for a table.
 
@@ -91,7 +89,6 @@ def working(
     branch per value, as ID3 does and as textbooks work Play Tennis. Of many tables and long ones
     the beginning is shown, unless --all is given.
     """
-    set_quiet(quiet)
     named: dict[str, Any] = {"learner": learner} if learner != "tree" else {}
     settings = read_settings(setting)
     given = {"options": settings, "rows": row, "node": node, "drop": drop}

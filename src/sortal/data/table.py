@@ -179,8 +179,11 @@ class ArrayTable:
     """A two-dimensional array; its columns are called x0, x1, … and matched by position."""
 
     has_names = False
+    """Whether columns are matched by name (else by position)."""
     string_names = False
+    """Whether all names are strings, as scikit-learn wants them for feature_names_in_."""
     backend: str | None = None
+    """The data frame library that came in, None for arrays."""
 
     def __init__(self, array: NDArray[Any], names: tuple[str, ...] | None = None) -> None:
         self._array = array

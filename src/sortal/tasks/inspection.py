@@ -14,17 +14,15 @@ from sortal.records import render as faces
 from sortal.records.render import fold, page
 from sortal.records.tables import Table
 from sortal.tasks.findings import (
-    FEW_ROWS,
     Finding,
     about_column,
     about_target,
     count_repeats,
     measured,
-    option,
     profile,
     single_accuracy,
 )
-from sortal.tasks.registry import check_columns
+from sortal.tasks.registry import FEW_ROWS, check_columns, option
 from sortal.tasks.tables import open_table
 
 if TYPE_CHECKING:

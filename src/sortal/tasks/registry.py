@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import shlex
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from importlib import import_module
@@ -28,7 +29,10 @@ if TYPE_CHECKING:
     from sortal.pictures.scene import Pictures
 
 
-# --- Words of messages: the names nearest to one that users give ---------------------------------
+# --- Words of messages: names nearest to one that users give, and what to type -------------------
+
+# Fewer rows than that are too few to tell an identifier from chance.
+FEW_ROWS = 20
 
 
 def nearest_first(given: str, known: Sequence[str]) -> list[str]:
@@ -49,6 +53,12 @@ def check_columns(names: Sequence[str], columns: Sequence[str], what: str) -> No
 def features_among(categorical_features: Sequence[str], target: str) -> list[str]:
     """The names of columns that are declared to be categories, without the target."""
     return [name for name in categorical_features if name != target]
+
+
+def option(name: str, value: str) -> str:
+    """An option as one would type it into a shell."""
+    word = shlex.quote(value)
+    return f"{name}={word}" if value.startswith("-") else f"{name} {word}"
 
 
 # --- What tasks know of a classifier, whatever its kind ------------------------------------------

@@ -17,6 +17,7 @@ from sortal.data.sources import read_frame
 from sortal.decision.options import whole_number
 from sortal.errors import InputError, LabelError, ParameterError, brief, counted, listed
 from sortal.tasks.compare.baselines import as_matrix, find_baseline, make_baseline, size_of_baseline
+from sortal.tasks.compare.settings import METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -134,13 +135,6 @@ def part_of(rows: Places, y: NDArray[Any], n: int, seed: int, fold: int) -> Plac
     return np.sort(np.concatenate(kept))
 
 
-# How scikit-learn calls the metrics where options are chosen.
-SCORERS = {
-    "balanced_accuracy": "balanced_accuracy",
-    "accuracy": "accuracy",
-    "log_loss": "neg_log_loss",
-}
-
 INNER_FOLDS = 3
 
 _LONGEST = 400
@@ -252,13 +246,17 @@ class Candidate:
             options["n_jobs"] = 1
         return self.learner.make(**options)
 
+    def scorer(self, metric: str) -> str:
+        """What options are chosen by, as scikit-learn calls it."""
+        return METRICS[metric if self.probabilistic else "balanced_accuracy"].scorer
+
     def tuned(self, problem: FoldProblem) -> SomeClassifier:
         """The estimator, which chooses among the values of its grid where that is asked for."""
         estimator = self.make(problem)
         if not (problem.tune and self.grid):
             return estimator
         inner = StratifiedKFold(INNER_FOLDS, shuffle=True, random_state=problem.folds.seed)
-        scorer = SCORERS[problem.metric if self.probabilistic else "balanced_accuracy"]
+        scorer = self.scorer(problem.metric)
         return cast("SomeClassifier", GridSearchCV(estimator, self.grid, scoring=scorer, cv=inner))
 
     def size(self, fitted: FittedClassifier) -> float | None:

@@ -175,17 +175,23 @@ class Schedule:
 
     def share(self) -> float:
         """What a model may take that has not shown yet how long it takes."""
-        known = sum(run.need for run in self.runs if run.state == "on")
-        unknown = sum(run.state in ("waiting", "first") for run in self.runs)
+        known, unknown = self._known(), self._unknown()
         return max(0.0, self.left * self._n_workers - known) / max(unknown, 1)
 
     def seconds_left(self) -> float:
         """How long all will take yet, at most until the deadline."""
-        unknown = sum(run.state in ("waiting", "first") for run in self.runs)
         shown = [sum(run.seconds) + run.need for run in self.runs if run.seconds]
         guess = sum(shown) / len(shown) if shown else self.share()
-        known = sum(run.need for run in self.runs if run.state == "on")
-        return min(self.left, (known + unknown * min(guess, self.share())) / self._n_workers)
+        needed = self._known() + self._unknown() * min(guess, self.share())
+        return min(self.left, needed / self._n_workers)
+
+    def _known(self) -> float:
+        """Seconds that models need that have shown how long they take."""
+        return sum(run.need for run in self.runs if run.state == "on")
+
+    def _unknown(self) -> int:
+        """How many have not."""
+        return sum(run.state in ("waiting", "first") for run in self.runs)
 
     def jobs_waiting(self) -> int:
         """How many folds could be worked on at this moment."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,17 +16,18 @@ if TYPE_CHECKING:
 
 
 class Metric(NamedTuple):
-    """What a score is called, whether more is better, and its largest value."""
+    """What a score is called, whether more is better, its largest value, scikit-learn's name."""
 
     words: str
     higher_is_better: bool
     highest: float
+    scorer: str
 
 
 METRICS = {
-    "balanced_accuracy": Metric("balanced accuracy", True, 1.0),  # noqa: FBT003
-    "accuracy": Metric("accuracy", True, 1.0),  # noqa: FBT003
-    "log_loss": Metric("log loss", False, float("inf")),  # noqa: FBT003
+    "balanced_accuracy": Metric("balanced accuracy", True, 1.0, "balanced_accuracy"),  # noqa: FBT003
+    "accuracy": Metric("accuracy", True, 1.0, "accuracy"),  # noqa: FBT003
+    "log_loss": Metric("log loss", False, float("inf"), "neg_log_loss"),  # noqa: FBT003
 }
 
 
@@ -115,6 +117,56 @@ def as_typed(options: Mapping[str, Any]) -> list[str]:
     return words
 
 
+# --- Calls as Python code ------------------------------------------------------------------------
+
+# Longer calls have one argument a line.
+_WIDTH = 88
+
+
+class Name(str):
+    """A variable, which stands in code as it is."""
+
+    __slots__ = ()
+
+
+TABLE = Name("table")
+
+
+def call(function: str, *given: object, **named: object) -> str:
+    """A call with these values as its arguments, one a line where it is long."""
+    line = in_one_line(function, *given, **named)
+    if len(line) <= _WIDTH:
+        return line
+    inner = "".join(f"    {part},\n" for part in _arguments(given, named))
+    return f"{function}(\n{inner})"
+
+
+def in_one_line(function: str, *given: object, **named: object) -> str:
+    """The same in one line, however long."""
+    return f"{function}({', '.join(_arguments(given, named))})"
+
+
+def _arguments(given: Sequence[object], named: Mapping[str, object]) -> list[str]:
+    return [
+        *(_code_of(value) for value in given),
+        *(f"{name}={_code_of(value)}" for name, value in named.items()),
+    ]
+
+
+def _code_of(value: object) -> str:
+    """A value as it stands in code; infinities and NaN have no name of their own there."""
+    if isinstance(value, Name):
+        return str(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"float({str(value)!r})"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{name!r}: {_code_of(item)}' for name, item in value.items())}}}"
+    return repr(value)
+
+
+# --- How a comparison was done ------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
 class Settings:
     """Rows, classes, folds, options. `path` is the file that the rows came from, if any."""
@@ -164,22 +216,17 @@ class Settings:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists, numbers and strings."""
+        own = {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in vars(self).items()
+            if name not in ("target", "metric", "folds", "backend", "path", "entrants")
+        }
         return {
             "target": self.target,
             "metric": self.metric,
             "folds": self.folds.folds,
             "repeats": self.folds.repeats,
             "random_state": self.folds.seed,
-            "confidence_level": self.confidence_level,
-            "budget": self.budget,
-            "tune": self.tune,
-            "drop": list(self.drop),
-            "categorical_features": list(self.categorical_features),
-            "rows": self.rows,
-            "left_out": self.left_out,
-            "classes": list(self.classes),
-            "counts": list(self.counts),
-            "n_jobs": self.n_jobs,
-            "seconds": self.seconds,
+            **own,
             "file": self.path,
         }

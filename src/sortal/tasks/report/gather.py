@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import inspect as signatures
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 import narwhals as nw
 import numpy as np
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
     from narwhals.typing import IntoDataFrame
 
-    from sortal._typing import Plain
     from sortal.data.columns import Value
     from sortal.data.sources import DataTable
     from sortal.pictures.scene import Picture
@@ -78,67 +77,38 @@ class ReportFacts:
     rows: bool
 
 
-class _Plain(Protocol):
-    def to_dict(self) -> Any: ...
-
-
 def plain_facts(facts: ReportFacts) -> dict[str, Any]:
     """All that is said, without pictures; ready for JSON."""
     how = facts.reproduction
-    return {
-        "title": facts.title,
-        "target": facts.target,
-        "date": facts.date,
-        "answer": asdict(facts.answer),
-        "data": facts.data.to_dict(),
-        "left_out": facts.left_out,
-        "comparison": facts.comparison.to_dict(),
-        "chosen": facts.chosen,
-        "models": [_model(model) for model in facts.models],
-        "working": _plain_record(facts.working),
-        "working_note": facts.working_note,
-        "reproduction": {
-            "report_code": how.report_code,
-            "model_code": how.model_code,
-            "command": how.command,
-            "versions": {str(row[0]): row[1] for row in how.versions.rows},
-            "seed": how.seed,
-            "fingerprint": how.fingerprint,
-            "file": how.file,
-        },
-        "rows": facts.rows,
-    }
+    versions = {str(row[0]): row[1] for row in how.versions.rows}
+    return (
+        _told(facts, "title", "target", "date")
+        | {"answer": dict(vars(facts.answer))}
+        | _told(facts, "data", "left_out", "comparison", "chosen")
+        | {"models": [_model(model) for model in facts.models]}
+        | _told(facts, "working", "working_note")
+        | {"reproduction": vars(how) | {"versions": versions}, "rows": facts.rows}
+    )
 
 
 def _model(model: ModelFacts) -> dict[str, Any]:
-    return {
-        "name": model.name,
-        "title": model.title,
-        "reads": model.reads,
-        "note": model.note,
-        "facts": _plain_record(model.facts),
-        "rules": _plain_record(model.rules),
-        "tables": [table.to_dict() for table in model.tables],
-        "more": model.more,
-        "judged": model.judged,
-        "confusion": _plain_record(model.confusion),
-        "reliability": _plain_record(model.reliability),
-        "roc": _plain_record(model.roc),
-        "errors": _plain_record(model.errors),
-        "pictures": [
-            {
-                "name": one.name,
-                "title": one.title,
-                "alt": one.alt,
-                "table": _plain_record(one.table),
-            }
-            for one in (*model.pictures, *model.judged_pictures)
-        ],
-    }
+    pictures = (*model.pictures, *model.judged_pictures)
+    return (
+        _told(model, "name", "title", "reads", "note", "facts", "rules", "tables", "more")
+        | _told(model, "judged", "confusion", "reliability", "roc", "errors")
+        | {"pictures": [_told(one, "name", "title", "alt", "table") for one in pictures]}
+    )
 
 
-def _plain_record(record: _Plain | None) -> Plain:
-    return None if record is None else record.to_dict()
+def _told(record: object, *names: str) -> dict[str, Any]:
+    """Attributes by name, as plain data."""
+    return {name: _plain(getattr(record, name)) for name in names}
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
+    return value.to_dict() if hasattr(value, "to_dict") else value
 
 
 # --- Rare text, joined: what is written for others does not hold text that few rows have ---------

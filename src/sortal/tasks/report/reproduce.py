@@ -11,17 +11,15 @@ from typing import TYPE_CHECKING, Any
 import sortal
 from sortal.base.save import parts_of
 from sortal.records.tables import Table
-from sortal.tasks.compare.settings import as_typed
+from sortal.tasks.compare.settings import TABLE, Name, as_typed, call, in_one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from sortal.tasks.compare.settings import ReportOptions
     from sortal.tasks.registry import FittedClassifier
     from sortal.tasks.report.models import FittedLearner
     from sortal.tasks.tables import FileTable
-
-_WIDTH = 88
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "narwhals", "pandas", "duckdb", "matplotlib")
 
@@ -58,11 +56,8 @@ def reproduction(
 
 def report_code(wishes: ReportOptions, file: FileTable | None) -> str:
     """Python that makes the report again."""
-    if file is None:
-        data, reading = "table", {}
-    else:
-        data, reading = repr(_path(file)), dict(wishes.reading)
-    made = call("sortal.report", [data, repr(wishes.target)], wishes.named() | reading)
+    data, reading = (TABLE, {}) if file is None else (_path(file), wishes.reading)
+    made = call("sortal.report", data, wishes.target, **wishes.named(), **reading)
     lines = ["import sortal", "", *(_table(wishes, file) if file is None else [])]
     return "\n".join([*lines, f"report = {made}", 'report.save("report.html")'])
 
@@ -88,13 +83,8 @@ def model_code(
 
 def fitting_code(wishes: ReportOptions, fitted: FittedLearner) -> str:
     """Python that fits one of the models to the table, and names what code of pictures uses."""
-    given = [
-        "table",
-        repr(wishes.target),
-        repr(list(wishes.drop)),
-        repr(list(wishes.categorical_features)),
-    ]
-    rows = call("training_rows", [*given, "{}"], {}, width=10_000)
+    given = (TABLE, wishes.target, list(wishes.drop), list(wishes.categorical_features))
+    rows = in_one_line("training_rows", *given, {})
     imports = [
         "import sortal",
         "from sortal.tasks.fit import fit",
@@ -118,7 +108,7 @@ def _by_class(wishes: ReportOptions, chosen: FittedLearner) -> tuple[list[str], 
     cls = chosen.learner.load()
     is_ours = cls.__name__ in sortal.__all__
     imports = [] if is_ours else [f"from {cls.__module__} import {cls.__name__}"]
-    made = call(f"sortal.{cls.__name__}" if is_ours else cls.__name__, [], chosen.options)
+    made = call(f"sortal.{cls.__name__}" if is_ours else cls.__name__, **chosen.options)
     return imports, [f"model = {made}", f"model.fit(table, {wishes.target!r})"]
 
 
@@ -128,8 +118,7 @@ def _by_task(wishes: ReportOptions, chosen: FittedLearner) -> tuple[list[str], l
 
 
 def _fit(wishes: ReportOptions, fitted: FittedLearner) -> str:
-    given = ["table", repr(wishes.target), repr(fitted.learner.name)]
-    return call("fit", given, _fit_arguments(wishes, fitted))
+    return call("fit", TABLE, wishes.target, fitted.learner.name, **_fit_arguments(wishes, fitted))
 
 
 def _fit_arguments(wishes: ReportOptions, chosen: FittedLearner) -> dict[str, Any]:
@@ -141,12 +130,9 @@ def _fit_arguments(wishes: ReportOptions, chosen: FittedLearner) -> dict[str, An
 
 def work_line(wishes: ReportOptions, chosen: FittedLearner) -> str:
     """The line that shows the whole working."""
-    given = [
-        _join(wishes) if wishes.joins else "table",
-        repr(wishes.target),
-        repr(chosen.learner.name),
-    ]
-    return call("sortal.working", given, _fit_arguments(wishes, chosen), width=10_000)
+    table = Name(_join(wishes)) if wishes.joins else TABLE
+    named = _fit_arguments(wishes, chosen)
+    return in_one_line("sortal.working", table, wishes.target, chosen.learner.name, **named)
 
 
 def _joined(wishes: ReportOptions) -> list[str]:
@@ -155,13 +141,9 @@ def _joined(wishes: ReportOptions) -> list[str]:
 
 
 def _join(wishes: ReportOptions) -> str:
-    given = ["table", repr(wishes.target), repr(wishes.min_frequency)]
-    named = (
-        {"categorical_features": list(wishes.categorical_features)}
-        if wishes.categorical_features
-        else {}
-    )
-    return call("join_rare", given, named, width=10_000)
+    columns = list(wishes.categorical_features)
+    named = {"categorical_features": columns} if columns else {}
+    return in_one_line("join_rare", TABLE, wishes.target, wishes.min_frequency, **named)
 
 
 def _sorted(imports: Sequence[str]) -> list[str]:
@@ -186,19 +168,7 @@ def _table(wishes: ReportOptions, file: FileTable | None) -> list[str]:
     """The lines that read the table."""
     if file is None:
         return ["# table: the data frame that was reported on"]
-    return [f"table = {call('sortal.read', [repr(_path(file))], wishes.reading)}"]
-
-
-def call(
-    function: str, given: Sequence[str], named: Mapping[str, Any], *, width: int = _WIDTH
-) -> str:
-    """A call, with one argument a line where it is long."""
-    parts = [*given, *(f"{name}={value!r}" for name, value in named.items())]
-    line = f"{function}({', '.join(parts)})"
-    if len(line) <= width:
-        return line
-    inner = "".join(f"    {part},\n" for part in parts)
-    return f"{function}(\n{inner})"
+    return [f"table = {call('sortal.read', _path(file), **wishes.reading)}"]
 
 
 def versions() -> Table:
