@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Protocol, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import typer
 
@@ -28,6 +28,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from sortal.cli.options import TextFormat
+    from sortal.records.tables import Explanations, Working
+    from sortal.tasks.inspection import Inspection
+    from sortal.tasks.show import ModelDescription
+
+    Record = Explanations[Any] | Inspection | ModelDescription | Working
 
     Progress = Callable[[int, int, str, float | None], None]
 
@@ -151,22 +156,6 @@ def plain_records(frame: pd.DataFrame) -> list[dict[str, object]]:
     columns = {name: frame[name].tolist() for name in frame.columns}
     rows = zip(*columns.values(), strict=True)
     return [dict(zip(columns, row, strict=True)) for row in rows]
-
-
-class Record(Protocol):
-    """What commands print."""
-
-    def to_dict(self) -> object:
-        """Plain lists and strings."""
-
-    def to_markdown(self) -> str:
-        """In Markdown."""
-
-    def to_html(self) -> str:
-        """A whole page."""
-
-    def to_text(self, width: int | None) -> str:
-        """As text."""
 
 
 def emit_record(record: Record, form: TextFormat, as_json: bool, output: str | None) -> None:

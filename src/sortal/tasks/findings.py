@@ -42,12 +42,7 @@ class Finding:
 
     def to_dict(self) -> dict[str, str]:
         """Plain strings."""
-        return {
-            "code": self.code,
-            "column": self.column,
-            "words": self.words,
-            "remedy": self.remedy,
-        }
+        return dict(vars(self))
 
 
 # A column in which so many values differ names rows.
