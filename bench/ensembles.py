@@ -35,7 +35,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from harness import Result, render
-from sortal.tasks.registry import Learner, learners
+from sortal.tasks.registry import LearnerEntry, learners
 
 SEED = 0
 PACKAGES = ["sortal", "scikit-learn", "numpy"]
@@ -85,7 +85,7 @@ def accuracy(model: Any, X: Any, y: Any) -> float | str:
         return f"{type(error).__name__}: {str(error)[:40]}"
 
 
-def cell(learner: Learner, ensemble: Callable[[Any], Any], table: str) -> str:
+def cell(learner: LearnerEntry, ensemble: Callable[[Any], Any], table: str) -> str:
     """Our accuracy and, in points, how far it is from the counterpart's."""
     X, y = TABLES[table](return_X_y=True)
     ours = accuracy(ensemble(learner.make(n_jobs=1, **OPTIONS.get(learner.name, {}))), X, y)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sortal.tasks.compare.worker import _Server
+from sortal.tasks.compare.workers import _Server
 
 if TYPE_CHECKING:
     import queue

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from sortal.records.tables import Explanations, Table, Working
     from sortal.tasks.compare.compare import compare
     from sortal.tasks.compare.comparison import Comparison
-    from sortal.tasks.inspect.findings import Finding
-    from sortal.tasks.inspect.inspect import Inspection, inspect
+    from sortal.tasks.findings import Finding
+    from sortal.tasks.inspection import Inspection, inspect
     from sortal.tasks.load import load
     from sortal.tasks.predict import working
     from sortal.tasks.report.report import Report, report
@@ -107,11 +107,11 @@ _HOMES = {
     "DiscreteBayes": "sortal.bayes.estimator",
     "Drawing": "sortal.trees.drawing.layout",
     "Explanations": "sortal.records.tables",
-    "Finding": "sortal.tasks.inspect.findings",
+    "Finding": "sortal.tasks.findings",
     "FisherDiscriminant": "sortal.discriminants.fisher.estimator",
     "FitReport": "sortal.base.learner",
     "IndicatorRegression": "sortal.discriminants.indicator",
-    "Inspection": "sortal.tasks.inspect.inspect",
+    "Inspection": "sortal.tasks.inspection",
     "KernelDiscriminant": "sortal.kernels.estimator",
     "KernelExplanation": "sortal.kernels.explain",
     "LinearDiscriminant": "sortal.discriminants.linear.estimator",
@@ -135,7 +135,7 @@ _HOMES = {
     "displays": "sortal.displays",
     "errors": "sortal.errors",
     "from_sklearn": "sortal.trees.from_sklearn",
-    "inspect": "sortal.tasks.inspect.inspect",
+    "inspect": "sortal.tasks.inspection",
     "load": "sortal.tasks.load",
     "read": "sortal.tasks.tables",
     "report": "sortal.tasks.report.report",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -17,8 +17,14 @@ Places: TypeAlias = NDArray[np.intp]
 Codes: TypeAlias = NDArray[np.int32]
 Counts: TypeAlias = NDArray[np.int64]
 
+# Data as JSON has it.
+Plain: TypeAlias = "str | bool | int | float | Sequence[Plain] | Mapping[str, Plain] | None"
+
 # --- What users give -----------------------------------------------------------------------------
 
+# A data frame of the library that was asked for, which only the user knows.
+Frame: TypeAlias = Any
+Label: TypeAlias = Hashable
 TableLike: TypeAlias = "IntoDataFrame | ArrayLike"
 LabelsLike: TypeAlias = "IntoSeries | ArrayLike | str"
 # keys of any kind: to a type checker, a dict by words is no mapping by all that can be a key

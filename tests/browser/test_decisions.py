@@ -23,9 +23,10 @@ from sortal import (
     TreeClassifier,
     datasets,
 )
+from sortal.browser import join_files, read_static
 from sortal.errors import MissingValueError, UnknownCategoryError
 from sortal.native.trees import CUT
-from sortal.tasks.report.decide import decide_part, decide_script, decide_style
+from sortal.tasks.report.page import SCRIPTS, decide_part
 from sortal.trees.explain import ends_of
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ DECIDE: Final = "(rows) => rows.map((row) => document.querySelector('.sortal-dec
 
 def show(page: Page, *parts: PagePart | None) -> None:
     """A page of these parts, under the policy that a report has: only its own script runs."""
-    script = decide_script() + START
+    script = join_files(SCRIPTS) + START
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
     body = ""
@@ -62,7 +63,7 @@ def show(page: Page, *parts: PagePart | None) -> None:
     page.set_content(
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Decide</title>'
         f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">'
-        f"<style>:root {{ color-scheme: light dark; }} {decide_style()}</style></head>"
+        f"<style>:root {{ color-scheme: light dark; }} {read_static('decide.css')}</style></head>"
         f"<body><main>{body}</main><script>{script}</script></body></html>"
     )
 

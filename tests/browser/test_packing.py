@@ -12,7 +12,7 @@ import pytest
 
 from sortal import DiscreteBayes, LinearDiscriminant, TreeClassifier, datasets
 from sortal.browser import pack, pack_lower, packed_bytes
-from sortal.tasks.report.decide import decide_part, decider
+from sortal.tasks.report.page import decide_part, decider
 
 
 def numbers_of(item: Any) -> np.ndarray[Any, Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tests.modelfile.plain_reader import PlainReader
 
 import sortal
-from sortal.data.files.read import read_file
+from sortal.tasks.tables import read_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable

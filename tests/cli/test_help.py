@@ -10,8 +10,8 @@ import pytest
 import sortal
 from sortal.cli import main
 from sortal.cli.app import COMMANDS
-from sortal.cli.options import as_options, read_settings, reading
-from sortal.cli.show_code import TABLE, call
+from sortal.cli.options import ReadingOptions, read_settings
+from sortal.tasks.compare.settings import TABLE, call
 from sortal.tasks.registry import learners
 
 NAMES = [function.__name__ for function, _ in COMMANDS]
@@ -100,8 +100,9 @@ def test_settings_are_json_or_words() -> None:
 
 
 def test_reading_keeps_what_was_given() -> None:
-    assert reading(None, None, None, None, None, None) == {}
-    assert reading("NA,-", ["zip"], "tab", "latin-1", header=False, decimal=",") == {
+    assert ReadingOptions().named == {}
+    given = ReadingOptions(["zip"], "NA,-", "tab", "latin-1", header=False, decimal=",")
+    assert given.named == {
         "na_values": ["NA", "-"],
         "text": ["zip"],
         "delimiter": "tab",
@@ -112,15 +113,13 @@ def test_reading_keeps_what_was_given() -> None:
 
 
 def test_reading_can_be_said_again_in_options() -> None:
-    how = reading("NA,-", ["zip", "a b"], "\\t", "latin-1", None, None)
-    words = as_options(how)
+    words = ReadingOptions(["zip", "a b"], "NA,-", "\\t", "latin-1").words
     assert words[:4] == ["--text", "zip", "--text", "a b"]
     assert words[4:] == ["--na-values", "NA,-", "--delimiter", "tab", "--encoding", "latin-1"]
-    signs = reading("", None, "space", None, None, None)
-    assert as_options(signs) == ["--na-values", "", "--delimiter", " "]
-    odd = reading(None, None, None, None, header=False, decimal=",")
-    assert as_options(odd) == ["--decimal", ",", "--no-header"]
-    assert as_options({}) == []
+    signs = ReadingOptions(na_values="", delimiter="space")
+    assert signs.words == ["--na-values", "", "--delimiter", " "]
+    assert ReadingOptions(header=False, decimal=",").words == ["--decimal", ",", "--no-header"]
+    assert ReadingOptions().words == []
 
 
 def test_calls_are_written_as_one_would() -> None:

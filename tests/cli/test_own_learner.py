@@ -110,11 +110,12 @@ class NearestMean(StumpOptions, TableClassifier[StumpOptions, BayesSummary, Stum
 
 
 @pytest.fixture
-def nearest() -> Iterator[registry.Learner]:
+def nearest() -> Iterator[registry.LearnerEntry]:
     """The toy as a registered learner."""
     facts = registry.LearnerFacts(probabilistic=False, reads="The nearest mean wins.")
     grid = {"column": ("flipper_length_mm",)}
-    yield registry.register(registry.Learner("nearest", NearestMean, "nearest mean", facts, grid))
+    entry = registry.LearnerEntry("nearest", NearestMean, "nearest mean", facts, grid)
+    yield registry.register(entry)
     registry.unregister("nearest")
 
 

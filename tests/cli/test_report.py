@@ -160,7 +160,7 @@ def test_the_code_does_the_same(
 def test_the_command_of_a_report_is_understood(
     run: Callable[..., Any], asked: list[Made], here: Path
 ) -> None:
-    from sortal.tasks.report.report import ReportOptions
+    from sortal.tasks.compare.settings import ReportOptions
     from sortal.tasks.report.reproduce import command
     from sortal.tasks.tables import open_table
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sortal.tasks.registry import Learner
+    from sortal.tasks.registry import LearnerEntry
 
 N: Final = 60
 ASKS: Final = (
@@ -32,7 +32,7 @@ ASKS: Final = (
 class Setting:
     """A learner with options of its own."""
 
-    learner: Learner
+    learner: LearnerEntry
     options: dict[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:

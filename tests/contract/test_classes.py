@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sortal.tasks.registry import Learner
+    from sortal.tasks.registry import LearnerEntry
 
 N = 36
 CLASSES = np.array(["ash", "birch", "elm"])
@@ -51,7 +51,7 @@ def quietly(act: Any, *args: Any, **options: Any) -> Any:
         return act(*args, **options)
 
 
-def both(learner: Learner, gone: list[str], **options: Any) -> tuple[Any, Any, list[int]]:
+def both(learner: LearnerEntry, gone: list[str], **options: Any) -> tuple[Any, Any, list[int]]:
     """Fitted with rows of no weight, and without these rows; the places of the other's classes."""
     weighted = quietly(learner.make(**options).fit, X, Y, sample_weight=without(gone))
     kept = ~np.isin(Y, gone)
@@ -72,7 +72,7 @@ def same(found: NDArray[Any], plain: NDArray[Any], at: list[int], fill: float) -
 @every_learner
 @between_or_two
 def test_a_class_without_weight_changes_nothing_but_classes(
-    learner: Learner, gone: list[str]
+    learner: LearnerEntry, gone: list[str]
 ) -> None:
     model, plain, at = both(learner, gone)
     np.testing.assert_array_equal(model.classes_, CLASSES)
@@ -90,7 +90,9 @@ def test_a_class_without_weight_changes_nothing_but_classes(
 
 @every_learner
 @first_or_two
-def test_arrays_by_class_have_a_place_for_every_class(learner: Learner, gone: list[str]) -> None:
+def test_arrays_by_class_have_a_place_for_every_class(
+    learner: LearnerEntry, gone: list[str]
+) -> None:
     model, plain, at = both(learner, gone)
     fills = {"coef_": 0.0, "intercept_": -np.inf, "priors_": 0.0, "means_": np.nan}
     for name, fill in fills.items():
@@ -104,7 +106,7 @@ def test_arrays_by_class_have_a_place_for_every_class(learner: Learner, gone: li
 
 
 @every_learner
-def test_scores_of_a_class_without_weight_are_minus_infinity(learner: Learner) -> None:
+def test_scores_of_a_class_without_weight_are_minus_infinity(learner: LearnerEntry) -> None:
     if not hasattr(learner.load(), "decision_function"):
         return
     model, plain, _ = both(learner, ["birch"])
@@ -121,7 +123,7 @@ def test_scores_of_a_class_without_weight_are_minus_infinity(learner: Learner) -
 
 
 @every_learner
-def test_priors_weights_and_costs_are_given_for_all_classes(learner: Learner) -> None:
+def test_priors_weights_and_costs_are_given_for_all_classes(learner: LearnerEntry) -> None:
     cheap = [[0.0, 1.0, 9.0], [0.0, 0.0, 1.0], [0.0, 3.0, 0.0]]  # "ash" costs nothing to say
     given = {
         "priors": ([0.5, 0.1, 0.4], [0.2, 0.8]),
@@ -146,7 +148,7 @@ def test_priors_weights_and_costs_are_given_for_all_classes(learner: Learner) ->
 @every_learner
 @first_or_two
 def test_such_a_model_is_saved_shown_and_read(
-    learner: Learner, gone: list[str], tmp_path: Path
+    learner: LearnerEntry, gone: list[str], tmp_path: Path
 ) -> None:
     model, plain, _ = both(learner, gone)
     model.save(tmp_path / "m.sortal")
@@ -163,7 +165,7 @@ def test_such_a_model_is_saved_shown_and_read(
 
 
 @every_probabilistic
-def test_soft_voting_adds_up_models_that_lack_a_class(learner: Learner) -> None:
+def test_soft_voting_adds_up_models_that_lack_a_class(learner: LearnerEntry) -> None:
     voters = [("first", learner.make()), ("second", learner.make())]
     vote = VotingClassifier(voters, voting="soft").fit(X, Y, sample_weight=without(["birch"]))
     assert (vote.predict_proba(X)[:, 1] == 0).all()
@@ -171,7 +173,7 @@ def test_soft_voting_adds_up_models_that_lack_a_class(learner: Learner) -> None:
 
 
 @every_learner
-def test_a_fold_may_lack_a_class(learner: Learner) -> None:
+def test_a_fold_may_lack_a_class(learner: LearnerEntry) -> None:
     y = np.where(np.arange(N) == 0, "oak", Y)
     with pytest.warns(UserWarning, match="least populated class"):
         scores = quietly(cross_val_score, learner.make(), X, y, cv=3)
@@ -184,7 +186,7 @@ def test_a_fold_may_lack_a_class(learner: Learner) -> None:
 @every_learner
 @pytest.mark.parametrize("n_rows", [1, N])
 def test_one_class_is_a_constant_with_a_warning(
-    learner: Learner, n_rows: int, tmp_path: Path
+    learner: LearnerEntry, n_rows: int, tmp_path: Path
 ) -> None:
     with pytest.warns(OneClassWarning, match=r"1 class only \('ash'\)"):
         model = learner.make().fit(X[:n_rows], np.full(n_rows, "ash"))
@@ -205,7 +207,7 @@ def test_one_class_is_a_constant_with_a_warning(
 
 
 @every_learner
-def test_bootstraps_of_one_class_and_one_row_take_part(learner: Learner) -> None:
+def test_bootstraps_of_one_class_and_one_row_take_part(learner: LearnerEntry) -> None:
     options = {"n_neighbors": 1} if learner.name == "neighbors" else {}
     bag = BaggingClassifier(learner.make(**options), 12, max_samples=1, random_state=0)
     shares = quietly(bag.fit, X, Y).predict_proba(X)
@@ -219,7 +221,7 @@ def test_bootstraps_of_one_class_and_one_row_take_part(learner: Learner) -> None
 
 
 @every_learner
-def test_a_class_that_is_declared_waits_for_its_rows(learner: Learner) -> None:
+def test_a_class_that_is_declared_waits_for_its_rows(learner: LearnerEntry) -> None:
     if not hasattr(learner.load(), "partial_fit"):
         return
     options = {"solver": "landmarks"} if learner.name == "kernel" else {}
@@ -237,7 +239,7 @@ def test_a_class_that_is_declared_waits_for_its_rows(learner: Learner) -> None:
 
 
 @every_learner
-def test_a_class_without_weight_may_come_in_a_later_piece(learner: Learner) -> None:
+def test_a_class_without_weight_may_come_in_a_later_piece(learner: LearnerEntry) -> None:
     if not hasattr(learner.load(), "partial_fit"):
         return
     options = {"solver": "landmarks"} if learner.name == "kernel" else {}

@@ -7,8 +7,8 @@ import random
 import threading
 from typing import TYPE_CHECKING
 
-from sortal.data.files.read import read_file
 from sortal.errors import InputError
+from sortal.tasks.tables import read_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -23,7 +23,7 @@ from sortal.pictures.figures import CELLS
 from sortal.pictures.shared import comparison_pictures, evaluation_pictures
 from sortal.plotting.comparison import ImportancesDisplay
 from sortal.tasks import registry
-from sortal.tasks.registry import Learner, LearnerFacts
+from sortal.tasks.registry import LearnerEntry, LearnerFacts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -318,8 +318,8 @@ def toy_pictures(estimator: Any, X: Any, y: Any, *, rows: bool) -> Pictures:
 
 def test_a_learner_of_ones_own_brings_its_pictures() -> None:
     facts = LearnerFacts(probabilistic=False, reads="Not at all.")
-    assert Learner("toy", object, "toy", facts).draw(None, 1, 2, rows=True) is None
-    own = Learner("toy", object, "toy", facts, pictures=f"{__name__}:toy_pictures")
+    assert LearnerEntry("toy", object, "toy", facts).draw(None, 1, 2, rows=True) is None
+    own = LearnerEntry("toy", object, "toy", facts, pictures=f"{__name__}:toy_pictures")
     found = own.draw("e", 1, 2, rows=True)
     assert found is not None
     assert found.left_out == ("e 1 2 True",)

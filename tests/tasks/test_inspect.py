@@ -12,12 +12,12 @@ import pyarrow as pa
 import pytest
 
 from sortal import datasets
-from sortal.tasks.inspect.inspect import inspect
+from sortal.tasks.inspection import inspect
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sortal.tasks.inspect.inspect import Inspection
+    from sortal.tasks.inspection import Inspection
 
 N = 400
 

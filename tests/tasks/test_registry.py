@@ -21,7 +21,7 @@ from sortal import (
     datasets,
 )
 from sortal.tasks import registry
-from sortal.tasks.registry import Learner, LearnerFacts
+from sortal.tasks.registry import LearnerEntry, LearnerFacts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,8 +40,8 @@ class Toy:
 
 
 @pytest.fixture
-def toy() -> Iterator[Learner]:
-    yield registry.register(Learner("toy", Toy, "toy", FACTS))
+def toy() -> Iterator[LearnerEntry]:
+    yield registry.register(LearnerEntry("toy", Toy, "toy", FACTS))
     registry.unregister("toy")
 
 
@@ -80,7 +80,7 @@ def test_facts_and_grids_are_true(name: str) -> None:
     assert learner.facts.reads.endswith(".")
 
 
-def test_a_learner_joins_by_one_entry(toy: Learner) -> None:
+def test_a_learner_joins_by_one_entry(toy: LearnerEntry) -> None:
     assert registry.find("toy") is toy
     assert registry.learners()[-1] is toy
     assert registry.estimator_named("Toy") is Toy

@@ -17,13 +17,14 @@ from sortal.errors import ColumnError, InputError, ParameterError, brief, counte
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from sortal._typing import CategoricalFeatures
     from sortal.data.schema import ColumnSchema, Kind
 
 
 # Which columns of a table are used, and as what: `categorical_features`, names and positions.
 
 
-def declare_schema(table: DataTable, categorical_features: Any) -> Schema:
+def declare_schema(table: DataTable, categorical_features: CategoricalFeatures) -> Schema:
     """The columns of a table before its rows are read: names, kinds, declared values."""
     columns = [table.column_schema(j) for j in range(len(table.names))]
     for j in _chosen(categorical_features, table):
@@ -53,7 +54,7 @@ def merge_declared(declared: Schema, met: Schema) -> Schema:
     return Schema(tuple(columns), union(declared.classes, met.classes)[0])
 
 
-def _chosen(given: Any, table: DataTable) -> list[int]:
+def _chosen(given: CategoricalFeatures, table: DataTable) -> list[int]:
     """The columns that the user declares to be categories."""
     n = len(table.names)
     if given is None or (isinstance(given, str) and given == "from_dtype"):
@@ -105,7 +106,7 @@ def _named(name: str, table: DataTable) -> int:
     return table.names.index(name)
 
 
-def _unreadable(given: Any) -> ParameterError:
+def _unreadable(given: object) -> ParameterError:
     return ParameterError(
         f"categorical_features={brief(given)} cannot be read: give 'from_dtype', 'all', None, a "
         "mask, a list of positions or a list of names."

@@ -52,7 +52,7 @@ def split_target(X: Any, y: Any, owner: str | None = None) -> tuple[Any, Any]:
     return frame.drop(y).to_native(), frame.get_column(y).to_native()
 
 
-def read_target(y: Any, n_rows: int) -> Target:
+def read_target(y: LabelsLike, n_rows: int) -> Target:
     """Checked labels, one a row."""
     series = nw.from_native(y, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
@@ -107,13 +107,13 @@ def _dtype_of(labels: list[Any]) -> np.dtype[Any]:
     return np.array(labels).dtype if plain else np.dtype(object)
 
 
-def _one_dimensional(y: Any) -> NDArray[Any]:
+def _one_dimensional(y: LabelsLike) -> NDArray[Any]:
     try:
         labels = plain_array(np.asanyarray(y))
     except ValueError as error:
         raise LabelError(f"y cannot be read ({error}): give one label a row.") from None
-    listed = isinstance(y, list | tuple) and labels.ndim == 1 and labels.dtype.kind == "U"
-    if listed and not all(isinstance(label, str) for label in y):
+    words = labels.ndim == 1 and labels.dtype.kind == "U"
+    if words and isinstance(y, list | tuple) and not all(isinstance(label, str) for label in y):
         labels = objects_of(y)  # among words, NumPy would make the word "nan" of a missing value
     if labels.ndim == 2 and labels.shape[1] == 1:
         warn(
@@ -181,7 +181,7 @@ def common_dtype(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
     return np.result_type(a, b) if alike else np.dtype(object)
 
 
-def read_truth(y: Any, classes: Values, n_rows: int) -> Codes:
+def read_truth(y: LabelsLike, classes: Values, n_rows: int) -> Codes:
     """Labels as places among the classes; negative for one that is none of them."""
     labels = read_labels(read_target(y, n_rows).table)
     words = [any(isinstance(label, str) for label in some) for some in (labels.values, classes)]

@@ -13,6 +13,7 @@ import sortal
 from sortal.cli.compare import COMPARE_EXAMPLES, INSPECT_EXAMPLES, compare, inspect
 from sortal.cli.fit import EXAMPLES as FIT_EXAMPLES
 from sortal.cli.fit import fit
+from sortal.cli.options import spread
 from sortal.cli.output import end, warnings_as_notes
 from sortal.cli.predict import EXPLAIN_EXAMPLES, PREDICT_EXAMPLES, explain, predict
 from sortal.cli.report import EXAMPLES as REPORT_EXAMPLES
@@ -21,6 +22,8 @@ from sortal.cli.show import SHOW_EXAMPLES, WORK_EXAMPLES, show, working
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from typer._click import Command
 
 COMMANDS: tuple[tuple[Callable[..., None], tuple[str, ...]], ...] = (
     (inspect, INSPECT_EXAMPLES),
@@ -75,7 +78,7 @@ def help_of(function: Callable[..., Any], examples: tuple[str, ...]) -> str:
 
 
 for _function, _examples in COMMANDS:
-    app.command(help=help_of(_function, _examples))(_function)
+    app.command(help=help_of(_function, _examples))(spread(_function))
 
 
 def run(argv: list[str] | None = None) -> int:
@@ -89,7 +92,7 @@ def run(argv: list[str] | None = None) -> int:
 
 
 @cache
-def _command() -> Any:
+def _command() -> Command:
     return typer.main.get_command(app)
 
 

@@ -7,21 +7,19 @@ from typing import Annotated, Any
 import typer
 
 from sortal.cli import options as o
-from sortal.cli.options import open_data, read_settings, reading
+from sortal.cli.options import Script, open_data, read_settings
 from sortal.cli.output import (
     STDOUT,
     check_output,
     emit,
-    is_quiet,
     json_text,
     note,
-    set_quiet,
     show_steps,
     wrote,
 )
-from sortal.cli.show_code import Name, Script, call
 from sortal.errors import ParameterError, counted
-from sortal.tasks.registry import find
+from sortal.tasks.compare.settings import Name, call
+from sortal.tasks.registry import FEW_ROWS, FittedClassifier, find, option
 
 EXAMPLES = (
     "sortal fit penguins.csv --target species -o model.sortal",
@@ -42,22 +40,20 @@ def fit(
     setting: o.Settings = None,
     drop: o.Drop = None,
     categorical: o.Categorical = None,
-    text: o.Text = None,
-    na_values: o.NaValues = None,
-    delimiter: o.Delimiter = None,
-    encoding: o.Encoding = None,
-    header: o.Header = None,
-    decimal: o.Decimal = None,
+    *,
+    reading: o.ReadingOptions,
     as_json: o.Json = False,
     show_code: o.ShowCode = False,
-    quiet: o.Quiet = False,
 ) -> None:
     """Learn to predict a column and write a model file."""
-    set_quiet(quiet)
     settings = read_settings(setting)
-    how = reading(na_values, text, delimiter, encoding, header, decimal)
+    columns: dict[str, Any] = {"drop": drop or (), "categorical_features": categorical or ()}
     if show_code:
-        script = _code(data, target, learner, settings, drop, categorical, how, output)
+        script = Script()
+        script.need("from sortal.tasks.fit import fit")
+        asked = {name: value for name, value in {"options": settings, **columns}.items() if value}
+        made = call("fit", data, target, learner, **asked, **reading.named)
+        script.add(f"model = {made}", f"model.save({output!r})")
         _report_code(script, learner, output, as_json)
         emit(str(script))
         return
@@ -69,11 +65,10 @@ def fit(
         )
     check_output(output, data)
     find(learner).make(**settings)  # what is wrong is said before the data is read
-    with show_steps(is_quiet(), data, 3) as step:
+    with show_steps(data, 3) as step:
         step(f"reading {data}")
-        table = open_data(data, how)
+        table = open_data(data, reading.named)
         step(f"fitting {learner}")
-        columns = {"drop": drop or (), "categorical_features": categorical or ()}
         model = task(table, target, learner, settings, **columns)
         step(f"writing {output}")
         model.save(output)
@@ -85,28 +80,6 @@ def fit(
         note("this file holds rows that were learned from: who has it can read them.")
 
 
-def _code(
-    data: str,
-    target: str,
-    learner: str,
-    settings: dict[str, Any],
-    drop: list[str] | None,
-    categorical: list[str] | None,
-    how: dict[str, Any],
-    output: str,
-) -> Script:
-    """The same by the function."""
-    script = Script()
-    script.need("from sortal.tasks.fit import fit")
-    named = {"options": settings, "drop": drop, "categorical_features": categorical}
-    asked = {name: value for name, value in named.items() if value}
-    script.add(
-        f"model = {call('fit', data, target, learner, **asked, **how)}",
-        f"model.save({output!r})",
-    )
-    return script
-
-
 def _report_code(script: Script, learner: str, output: str, as_json: bool) -> None:
     if not as_json:
         script.add("print(model.fit_report_)")
@@ -116,10 +89,8 @@ def _report_code(script: Script, learner: str, output: str, as_json: bool) -> No
     script.write(f"json_text({call('report_facts', Name('model'), learner, output)})", None)
 
 
-def _names_of_rows(model: Any) -> list[str]:
+def _names_of_rows(model: FittedClassifier) -> list[str]:
     """What to say of text columns without two rows alike, where the table is not small."""
-    from sortal.tasks.inspect.findings import FEW_ROWS, option
-
     report, schema = model.fit_report_, getattr(model, "_schema", None)
     columns = () if schema is None else schema.columns
     n = {one.name: report.rows - report.missing.get(one.name, 0) for one in columns}
@@ -131,7 +102,7 @@ def _names_of_rows(model: Any) -> list[str]:
     ]
 
 
-def _report(model: Any, learner: str, output: str, as_json: bool) -> None:
+def _report(model: FittedClassifier, learner: str, output: str, as_json: bool) -> None:
     if as_json:
         emit(json_text(report_facts(model, learner, output)))
         return
@@ -140,7 +111,7 @@ def _report(model: Any, learner: str, output: str, as_json: bool) -> None:
     emit(f"{find(learner).title}{numbers}\n{model.fit_report_}")
 
 
-def report_facts(model: Any, learner: str, output: str) -> dict[str, Any]:
+def report_facts(model: FittedClassifier, learner: str, output: str) -> dict[str, object]:
     """What is said of a fit to a machine."""
     report = model.fit_report_
     return {

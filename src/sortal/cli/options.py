@@ -1,25 +1,31 @@
-"""Options that commands share: arguments, settings of a learner, how the data is read."""
+"""What commands share: arguments, settings, how data is read, code that does the same."""
 
 from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import wraps
+from inspect import Parameter, Signature, signature
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast, get_type_hints
 
 import typer
 
-from sortal.cli.output import note
+from sortal.cli.output import note, set_quiet
 from sortal.errors import ParameterError
+from sortal.tasks.compare.settings import CompareOptions, as_typed, call, differing
 from sortal.tasks.registry import learners
 
 if TYPE_CHECKING:
-    from sortal.tasks.tables import OpenedTable
+    from collections.abc import Callable, Mapping
+
+    from sortal._typing import Plain
+    from sortal.tasks.registry import FittedClassifier
+    from sortal.tasks.tables import OpenedTable, ReadOptions
 
 TextFormat = Literal["text", "md", "html"]
 
-_READING = "Reading the data"
-
-_SAYING = "What is printed"
+Metric = Literal["balanced_accuracy", "accuracy", "log_loss"]
 
 Data = Annotated[
     str,
@@ -101,65 +107,6 @@ Categorical = Annotated[
     ),
 ]
 
-Text = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--text",
-        metavar="COLUMN",
-        help="Read a column as text, whatever it looks like.",
-        show_default=False,
-    ),
-]
-
-NaValues = Annotated[
-    str | None,
-    typer.Option(
-        "--na-values",
-        metavar="WORDS",
-        help="Words that mean a missing value, with commas between; added to NA, ? and the like.",
-        show_default=False,
-    ),
-]
-
-Delimiter = Annotated[
-    str | None,
-    typer.Option(
-        "--delimiter",
-        metavar="SIGN",
-        help="What stands between the cells of a CSV file; found out if not given.",
-        show_default=False,
-    ),
-]
-
-Encoding = Annotated[
-    str | None,
-    typer.Option(
-        "--encoding",
-        metavar="NAME",
-        help="The encoding of a CSV file, such as latin-1; UTF-8 if not given.",
-        show_default=False,
-    ),
-]
-
-Header = Annotated[
-    bool | None,
-    typer.Option(
-        "--header/--no-header",
-        help="Whether the first line of a CSV file has the names; found out if not given.",
-        show_default=False,
-    ),
-]
-
-Decimal = Annotated[
-    str | None,
-    typer.Option(
-        "--decimal",
-        metavar="SIGN",
-        help="The decimal mark of a CSV file, a point or a comma; found out if not given.",
-        show_default=False,
-    ),
-]
-
 Output = Annotated[
     str | None,
     typer.Option("--output", "-o", metavar="FILE", help="Write into a file.", show_default=False),
@@ -188,9 +135,9 @@ Format = Annotated[
 _WORDS = {"None": None, "True": True, "False": False, "inf": math.inf}  # as Python has them
 
 
-def read_settings(given: list[str] | None) -> dict[str, Any]:
+def read_settings(given: list[str] | None) -> dict[str, Plain]:
     """Values by name; a value is JSON, or else a word."""
-    settings: dict[str, Any] = {}
+    settings: dict[str, Plain] = {}
     for setting in given or ():
         name, sign, value = setting.partition("=")
         name = name.strip().replace("-", "_")
@@ -204,55 +151,180 @@ def read_settings(given: list[str] | None) -> dict[str, Any]:
     return settings
 
 
-def _read_value(value: str) -> Any:
+def _read_value(value: str) -> Plain:
     if value in _WORDS:
         return _WORDS[value]
     try:
-        return json.loads(value)
+        read: Plain = json.loads(value)
     except (json.JSONDecodeError, RecursionError):
         return value
+    return read
 
 
-# --- How the data is read, as the options say it -------------------------------------------------
-
-
-def reading(
-    na_values: str | None,
-    text: list[str] | None,
-    delimiter: str | None,
-    encoding: str | None,
-    header: bool | None,
-    decimal: str | None,
-) -> dict[str, Any]:
-    """The options of `sortal.read` that were given."""
-    given = {
-        "na_values": None if na_values is None else na_values.split(","),
-        "text": text or None,
-        "delimiter": _SIGNS.get(delimiter or "", delimiter),
-        "encoding": encoding,
-        "header": header,
-        "decimal": decimal,
-    }
-    return {name: value for name, value in given.items() if value is not None}
-
+# --- Options that several commands take together -------------------------------------------------
 
 # signs that are hard to type
 _SIGNS = {"\\t": "tab", "space": " "}
 
 
-def as_options(how: dict[str, Any]) -> list[str]:
-    """The words of a command line that `reading` makes this of."""
-    words = [word for column in how.get("text", ()) for word in ("--text", column)]
-    if "na_values" in how:
-        words += ["--na-values", ",".join(how["na_values"])]
-    for name in ("delimiter", "encoding", "decimal"):
-        words += [f"--{name}", how[name]] if name in how else []
-    if "header" in how:
-        words.append("--header" if how["header"] else "--no-header")
-    return words
+def option(default: object, *flags: str, **more: Any) -> Any:
+    """A field of a group of options, as typer knows it; a default of None is not told."""
+    known = typer.Option(*flags, show_default=default is not None, **more)
+    return field(default=default, metadata={"option": known})
 
 
-def open_data(data: str, how: dict[str, Any], model: Any = None) -> OpenedTable:
+@dataclass(frozen=True)
+class ReadingOptions:
+    """How the data is read, as the options say it."""
+
+    text: list[str] | None = option(
+        None, "--text", metavar="COLUMN", help="Read a column as text, whatever it looks like."
+    )
+    na_values: str | None = option(
+        None,
+        "--na-values",
+        metavar="WORDS",
+        help="Words that mean a missing value, with commas between; added to NA, ? and the like.",
+    )
+    delimiter: str | None = option(
+        None,
+        "--delimiter",
+        metavar="SIGN",
+        help="What stands between the cells of a CSV file; found out if not given.",
+    )
+    encoding: str | None = option(
+        None,
+        "--encoding",
+        metavar="NAME",
+        help="The encoding of a CSV file, such as latin-1; UTF-8 if not given.",
+    )
+    header: bool | None = option(
+        None,
+        "--header/--no-header",
+        help="Whether the first line of a CSV file has the names; found out if not given.",
+    )
+    decimal: str | None = option(
+        None,
+        "--decimal",
+        metavar="SIGN",
+        help="The decimal mark of a CSV file, a point or a comma; found out if not given.",
+    )
+
+    @property
+    def named(self) -> ReadOptions:
+        """The options of `sortal.read` that were given."""
+        given = {
+            "na_values": None if self.na_values is None else self.na_values.split(","),
+            "text": self.text or None,
+            "delimiter": _SIGNS.get(self.delimiter or "", self.delimiter),
+            "encoding": self.encoding,
+            "header": self.header,
+            "decimal": self.decimal,
+        }
+        told = {name: value for name, value in given.items() if value is not None}
+        return cast("ReadOptions", told)
+
+    @property
+    def words(self) -> list[str]:
+        """The words of a command line that say the same."""
+        order = ("text", "na_values", "delimiter", "encoding", "decimal", "header")
+        named = dict(self.named)
+        return as_typed({name: named[name] for name in order if name in named})
+
+
+_NAMES = {
+    "learner": "learners",
+    "seed": "random_state",
+    "jobs": "n_jobs",
+    "categorical": "categorical_features",
+}
+
+
+@dataclass(frozen=True)
+class Comparing:
+    """How models are compared, as the options say it."""
+
+    learner: list[str] | None = option(
+        None, "--learner", "-l", metavar="NAME", help=f"Only these of {learner_names()}."
+    )
+    baselines: bool = option(
+        CompareOptions.baselines,
+        "--baselines/--no-baselines",
+        help="Also the majority class and scikit-learn's models.",
+    )
+    metric: Metric = option(
+        CompareOptions.metric, "--metric", "-m", help="What models are judged by."
+    )
+    folds: int = option(
+        CompareOptions.folds,
+        "--folds",
+        metavar="N",
+        help="Parts of a cross-validation.",
+        parser=whole,
+    )
+    repeats: int | None = option(
+        None,
+        "--repeats",
+        metavar="N",
+        help="Cross-validations; by the number of rows if not given.",
+        parser=whole,
+    )
+    budget: float = option(
+        CompareOptions.budget, "--budget", metavar="SECONDS", help="Time for all models."
+    )
+    confidence_level: float = option(
+        CompareOptions.confidence_level,
+        "--confidence-level",
+        metavar="SHARE",
+        help="Confidence level of the intervals and of the tests behind the choice.",
+    )
+    tune: bool = option(
+        CompareOptions.tune, "--tune", help="Choose a learner's options in each fold."
+    )
+    seed: int = option(
+        CompareOptions.random_state, "--seed", metavar="N", help="For the folds.", parser=whole
+    )
+    jobs: int | None = option(
+        None, "--jobs", metavar="N", help="Models at a time; at most the cores.", parser=whole
+    )
+    drop: Drop = None
+    categorical: Categorical = None
+
+    def named(self, **more: object) -> dict[str, Any]:
+        """The options of `compare`, and others of `report`, that differ from their defaults."""
+        given = {_NAMES.get(name, name): value for name, value in vars(self).items()} | more
+        return differing({name: None if value == [] else value for name, value in given.items()})
+
+
+def spread(command: Callable[..., None]) -> Callable[..., None]:
+    """A command that takes the fields of its groups of options in their place, and --quiet."""
+    kinds = get_type_hints(command, include_extras=True)
+    groups = {n: cast("type[Any]", kind) for n, kind in kinds.items() if is_dataclass(kind)}
+    taken = []
+    for name, own in signature(command).parameters.items():
+        if name not in groups:
+            taken.append(own.replace(kind=own.KEYWORD_ONLY, annotation=kinds[name]))
+            continue
+        hints = get_type_hints(groups[name], include_extras=True)
+        for f in fields(groups[name]):
+            known = f.metadata.get("option")
+            kind = hints[f.name] if known is None else Annotated[hints[f.name], known]
+            taken.append(Parameter(f.name, own.KEYWORD_ONLY, default=f.default, annotation=kind))
+
+    taken.append(Parameter("quiet", Parameter.KEYWORD_ONLY, default=False, annotation=Quiet))
+
+    @wraps(command)
+    def spread_out(*, quiet: bool, **given: object) -> None:
+        set_quiet(quiet)
+        for name, group in groups.items():
+            given[name] = group(**{f.name: given.pop(f.name) for f in fields(group)})
+        command(**given)
+
+    vars(spread_out)["__signature__"] = Signature(taken)
+    return spread_out
+
+
+def open_data(data: str, how: ReadOptions, model: FittedClassifier | None = None) -> OpenedTable:
     """The data, read; what was decided on the way is said. For a model, as it knows the columns."""
     from sortal.tasks.load import open_for
     from sortal.tasks.tables import open_table
@@ -261,3 +333,60 @@ def open_data(data: str, how: dict[str, Any], model: Any = None) -> OpenedTable:
     for words in opened.notes:
         note(words)
     return opened
+
+
+# --- Python code that does what a command does, for `--show-code` --------------------------------
+
+
+@dataclass
+class Script:
+    """Lines of code and what they import."""
+
+    imports: list[str] = field(default_factory=lambda: ["import sortal"])
+    lines: list[str] = field(default_factory=list)
+
+    def need(self, line: str) -> None:
+        """Import something, once."""
+        if line not in self.imports:
+            self.imports.append(line)
+
+    def add(self, *lines: str) -> None:
+        """More lines."""
+        self.lines += lines
+
+    def read(self, data: str, reading: Mapping[str, object]) -> None:
+        """The data as `table`."""
+        self.add(f"table = {call('sortal.read', data, **reading)}")
+
+    def load(self, model: str) -> None:
+        """The model as `model`."""
+        self.add(f"model = {call('sortal.load', model)}")
+
+    def finish(self, name: str, form: TextFormat, as_json: bool, output: str | None) -> None:
+        """Print a record, or write it into a file."""
+        told = {"text": f"str({name})", "md": f"{name}.to_markdown()", "html": f"{name}.to_html()"}
+        text = told[form]
+        if as_json:
+            self.need("import json")
+            text = f"json.dumps({name}.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)"
+        if text.startswith("str("):
+            self.write(name if output in (None, "-") else text, output)
+        else:
+            self.write(text, output)
+
+    def write(self, text: str, output: str | None) -> None:
+        """Print a text, or write it into a file, with an end of line."""
+        if output in (None, "-"):
+            self.add(f"print({text})")
+            return
+        self.need("from pathlib import Path")
+        if text != "text":
+            self.add(f"text = {text}")
+        self.add(f'Path({output!r}).write_text(text + "\\n", encoding="utf-8")')
+
+    def __str__(self) -> str:
+        ordered = sorted(self.imports, key=lambda line: (line.startswith("from"), line))
+        plain = [line for line in ordered if "sortal" not in line]
+        ours = [line for line in ordered if "sortal" in line]
+        heads = "\n\n".join("\n".join(part) for part in (plain, ours) if part)
+        return "\n".join([heads, "", *self.lines])

@@ -25,7 +25,14 @@ from sortal.errors import InputError, ParameterError, SortalError, SortalWarning
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    import pandas as pd
+
     from sortal.cli.options import TextFormat
+    from sortal.records.tables import Explanations, Working
+    from sortal.tasks.inspection import Inspection
+    from sortal.tasks.show import ModelDescription
+
+    Record = Explanations[Any] | Inspection | ModelDescription | Working
 
     Progress = Callable[[int, int, str, float | None], None]
 
@@ -73,7 +80,7 @@ def warnings_as_notes() -> Iterator[None]:
     """Warnings of sortal are notes, once each; those of other libraries are for developers."""
     told: set[str] = set()
 
-    def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+    def show(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
         text = str(message)
         if issubclass(category, SortalWarning) and text not in told:
             told.add(text)
@@ -136,7 +143,7 @@ def wrote(output: str, more: str = "") -> None:
         print(f"wrote {printable(output)}{more and f' ({more})'}", file=sys.stderr)
 
 
-def json_text(value: Any) -> str:
+def json_text(value: object) -> str:
     """One JSON document."""
     from sortal.data.columns import dump_json
 
@@ -144,14 +151,14 @@ def json_text(value: Any) -> str:
     return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
-def plain_records(frame: Any) -> list[dict[str, Any]]:
+def plain_records(frame: pd.DataFrame) -> list[dict[str, object]]:
     """The rows of a frame, to be printed as JSON."""
     columns = {name: frame[name].tolist() for name in frame.columns}
     rows = zip(*columns.values(), strict=True)
     return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
-def emit_record(record: Any, form: TextFormat, as_json: bool, output: str | None) -> None:
+def emit_record(record: Record, form: TextFormat, as_json: bool, output: str | None) -> None:
     """A record in the form that was asked for."""
     if as_json:
         emit(json_text(record.to_dict()), output)
@@ -170,7 +177,7 @@ def text_width(output: str | None) -> int | None:
     return max(20, shutil.get_terminal_size().columns)
 
 
-def emit_table(frame: Any, form: str | None, output: str | None, **how: Any) -> None:
+def emit_table(frame: pd.DataFrame, form: str | None, output: str | None, **how: Any) -> None:
     """A table of data; without a format, the name of the output says it."""
     from sortal.data.files.write import write_table
 
@@ -183,7 +190,7 @@ def emit_table(frame: Any, form: str | None, output: str | None, **how: Any) -> 
         write_table(frame, STDOUT, form, **how)
 
 
-def _show_table(frame: Any, form: str, **how: Any) -> None:
+def _show_table(frame: pd.DataFrame, form: str, **how: Any) -> None:
     """A table on a terminal, which obeys nothing in it."""
     from sortal.data.files.write import write_table
 
@@ -271,12 +278,12 @@ _LARGE = 10_000_000
 
 
 @contextmanager
-def show_progress(quiet: bool, what: str = "folds") -> Iterator[Progress | None]:
+def show_progress(what: str = "folds") -> Iterator[Progress | None]:
     """What long work calls with how much is done, of how much, words, and seconds left.
 
     `what` is counted.
     """
-    if quiet:
+    if is_quiet():
         yield None
     elif sys.stderr.isatty():
         with _bar() as progress:
@@ -286,9 +293,9 @@ def show_progress(quiet: bool, what: str = "folds") -> Iterator[Progress | None]
 
 
 @contextmanager
-def show_steps(quiet: bool, data: str, n: int) -> Iterator[Callable[[str], None]]:
+def show_steps(data: str, n: int) -> Iterator[Callable[[str], None]]:
     """What a command calls with a name for each of its n steps; seen where `data` takes long."""
-    if quiet or not sys.stderr.isatty() or not _is_large(data):
+    if is_quiet() or not sys.stderr.isatty() or not _is_large(data):
         yield lambda _: None
         return
     begun = count()

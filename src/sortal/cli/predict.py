@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
 from sortal.cli import options as o
-from sortal.cli.options import open_data, reading
+from sortal.cli.options import Script, open_data
 from sortal.cli.output import (
     STDOUT,
     check_output,
     emit,
     emit_record,
     emit_table,
-    is_quiet,
     json_text,
     plain_records,
-    set_quiet,
     show_steps,
 )
-from sortal.cli.show_code import Name, Script, call
 from sortal.errors import ParameterError
-
-if TYPE_CHECKING:
-    from sortal.cli.options import TextFormat
+from sortal.tasks.compare.settings import Name, call
 
 PREDICT_EXAMPLES = (
     "sortal predict model.sortal penguins.csv",
@@ -63,28 +58,34 @@ def predict(
     form: Form = None,
     output: o.Output = None,
     excel_safe: ExcelSafe = False,
-    text: o.Text = None,
-    na_values: o.NaValues = None,
-    delimiter: o.Delimiter = None,
-    encoding: o.Encoding = None,
-    header: o.Header = None,
-    decimal: o.Decimal = None,
+    *,
+    reading: o.ReadingOptions,
     as_json: o.Json = False,
     show_code: o.ShowCode = False,
-    quiet: o.Quiet = False,
 ) -> None:
     """Predict the classes of rows.
 
     The result is a table: the number of each row, counted from 1, and what is said of it.
     """
-    set_quiet(quiet)
     if excel_safe and as_json:
         raise ParameterError("--excel-safe is for CSV files: leave it or --json out.")
     written = {"excel_safe": True} if excel_safe else {}
-    how = reading(na_values, text, delimiter, encoding, header, decimal)
+    asked: dict[str, Any] = {
+        name: value for name, value in {"proba": proba, "keep": keep}.items() if value
+    }
     if show_code:
-        form_ = "json" if as_json else form
-        emit(str(_predict_code(model, data, how, proba, keep or [], form_, output, **written)))
+        script = Script()
+        script.load(model)
+        script.need("from sortal.tasks.predict import predict")
+        script.add(f"said = {call('predict', Name('model'), data, **asked, **reading.named)}")
+        if as_json:
+            script.need("from sortal.cli.output import json_text, plain_records")
+            script.write("json_text(plain_records(said))", output)
+        else:
+            script.need("from sortal.tasks.tables import write_table")
+            forms = () if form is None else (form,)
+            script.add(call("write_table", Name("said"), output or STDOUT, *forms, **written))
+        emit(str(script))
         return
     from sortal.data.files.write import format_of
     from sortal.tasks.load import as_model
@@ -94,41 +95,15 @@ def predict(
     if not as_json and output is not None:
         format_of(output, form)
     loaded = as_model(model, data)
-    with show_steps(is_quiet(), data, 2) as step:
+    with show_steps(data, 2) as step:
         step(f"reading {data}")
-        opened = open_data(data, how, loaded)
+        opened = open_data(data, reading.named, loaded)
         step("predicting")
-        table = task(loaded, opened, proba=proba, keep=keep or ())
+        table = task(loaded, opened, **asked)
     if as_json:
         emit(json_text(plain_records(table)), output)
     else:
         emit_table(table, form, output, **written)
-
-
-def _predict_code(
-    model: str,
-    data: str,
-    how: dict[str, Any],
-    proba: bool,
-    keep: list[str],
-    form: str | None,
-    output: str | None,
-    **written: Any,
-) -> Script:
-    script = Script()
-    script.load(model)
-    script.need("from sortal.tasks.predict import predict")
-    named = {"proba": proba, "keep": keep}
-    asked = {name: value for name, value in named.items() if value}
-    script.add(f"said = {call('predict', Name('model'), data, **asked, **how)}")
-    if form == "json":
-        script.need("from sortal.cli.output import json_text, plain_records")
-        script.write("json_text(plain_records(said))", output)
-        return script
-    script.need("from sortal.tasks.tables import write_table")
-    given = () if form is None else (form,)
-    script.add(call("write_table", Name("said"), output or STDOUT, *given, **written))
-    return script
 
 
 # --- `sortal explain` ----------------------------------------------------------------------------
@@ -145,52 +120,33 @@ def explain(
     row: o.Rows = None,
     form: o.Format = "text",
     output: o.Output = None,
-    text: o.Text = None,
-    na_values: o.NaValues = None,
-    delimiter: o.Delimiter = None,
-    encoding: o.Encoding = None,
-    header: o.Header = None,
-    decimal: o.Decimal = None,
+    *,
+    reading: o.ReadingOptions,
     as_json: o.Json = False,
     show_code: o.ShowCode = False,
-    quiet: o.Quiet = False,
 ) -> None:
     """Say why, for single rows, in parts that add up.
 
     Rows are numbered as predict numbers them, from 1. Without --row, the first 20 rows are shown;
     --json has them all.
     """
-    set_quiet(quiet)
-    how = reading(na_values, text, delimiter, encoding, header, decimal)
     if show_code:
-        emit(str(_explain_code(model, data, how, row, form, as_json, output)))
+        script = Script()
+        script.load(model)
+        script.need("from sortal.tasks.predict import explain")
+        rows = () if row is None else (list(dict.fromkeys(row)),)
+        script.add(f"why = {call('explain', Name('model'), data, *rows, **reading.named)}")
+        script.finish("why", form, as_json, output)
+        emit(str(script))
         return
     from sortal.tasks.load import as_model
     from sortal.tasks.predict import explain as task
 
     check_output(output, model, data)
     loaded = as_model(model, data)
-    with show_steps(is_quiet(), data, 2) as step:
+    with show_steps(data, 2) as step:
         step(f"reading {data}")
-        opened = open_data(data, how, loaded)
+        opened = open_data(data, reading.named, loaded)
         step("explaining")
         why = task(loaded, opened, row)
     emit_record(why, form, as_json, output)
-
-
-def _explain_code(
-    model: str,
-    data: str,
-    how: dict[str, Any],
-    rows: list[int] | None,
-    form: TextFormat,
-    as_json: bool,
-    output: str | None,
-) -> Script:
-    script = Script()
-    script.load(model)
-    script.need("from sortal.tasks.predict import explain")
-    given = () if rows is None else (list(dict.fromkeys(rows)),)
-    script.add(f"why = {call('explain', Name('model'), data, *given, **how)}")
-    script.finish("why", form, as_json, output)
-    return script

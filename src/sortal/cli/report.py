@@ -8,21 +8,18 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from sortal.cli import compare as c
 from sortal.cli import options as o
-from sortal.cli.options import open_data, reading
+from sortal.cli.options import Script, open_data
 from sortal.cli.output import (
     STDOUT,
     check_output,
     emit,
-    is_quiet,
     json_text,
-    set_quiet,
     show_progress,
     wrote,
 )
-from sortal.cli.show_code import Script, call
 from sortal.errors import ParameterError
+from sortal.tasks.compare.settings import call
 
 EXAMPLES = (
     "sortal report penguins.csv --target species -o report.html",
@@ -83,8 +80,6 @@ Output = Annotated[
     ),
 ]
 
-_DEFAULTS = c.DEFAULTS | {"include_rows": False, "min_frequency": 5, "keep": None, "title": None}
-
 
 def report(
     data: o.Data,
@@ -95,64 +90,35 @@ def report(
     min_frequency: MinFrequency = 5,
     keep: Keep = None,
     title: Title = None,
-    learner: c.Learners = None,
-    baselines: c.Baselines = True,
-    metric: c.MetricName = "balanced_accuracy",
-    folds: c.Folds = 10,
-    repeats: c.Repeats = None,
-    budget: c.Budget = 150.0,
-    confidence_level: c.ConfidenceLevel = 0.95,
-    tune: c.Tune = False,
-    seed: c.Seed = 0,
-    jobs: c.Jobs = None,
-    drop: o.Drop = None,
-    categorical: o.Categorical = None,
-    text: o.Text = None,
-    na_values: o.NaValues = None,
-    delimiter: o.Delimiter = None,
-    encoding: o.Encoding = None,
-    header: o.Header = None,
-    decimal: o.Decimal = None,
+    *,
+    comparing: o.Comparing,
+    reading: o.ReadingOptions,
     as_json: o.Json = False,
     show_code: o.ShowCode = False,
-    quiet: o.Quiet = False,
 ) -> None:
     """Write a page that can be sent on.
 
     One file that holds all it needs: the table, the comparison and the choice in plain words, every
     model with its pictures and errors, and a form in which the chosen model decides.
     """
-    set_quiet(quiet)
-    given: dict[str, Any] = {
-        "learners": learner or None,
-        "baselines": baselines,
-        "metric": metric,
-        "folds": folds,
-        "repeats": repeats,
-        "budget": budget,
-        "confidence_level": confidence_level,
-        "tune": tune,
-        "drop": drop or None,
-        "categorical_features": categorical or None,
-        "random_state": seed,
-        "n_jobs": jobs,
-        "include_rows": include_rows,
-        "min_frequency": min_frequency,
-        "keep": keep or None,
-        "title": title,
-    }
-    named = {name: value for name, value in given.items() if value != _DEFAULTS[name]}
-    how = reading(na_values, text, delimiter, encoding, header, decimal)
+    more = {"include_rows": include_rows, "min_frequency": min_frequency, "keep": keep}
+    named: dict[str, Any] = {**comparing.named(**more, title=title), **reading.named}
     if show_code:
-        emit(str(_code(data, target, named | how, form, as_json, output)))
+        script = Script()
+        script.add(f"report = {call('sortal.report', data, target, **named)}")
+        if as_json or output in (None, STDOUT):
+            script.finish("report", "html", as_json, output)
+        else:
+            script.add(f"report.save({output!r}{f', {form!r}' if form else ''})")
+        emit(str(script))
         return
     _check(output, form, as_json)
     check_output(output, data)
     from sortal.tasks.report.report import report as task
 
-    table = open_data(data, how)
-    with show_progress(is_quiet(), "steps") as progress:
-        made = task(table, target, progress=progress, **named, **how)
+    table = open_data(data, reading.named)
+    with show_progress("steps") as progress:
+        made = task(table, target, progress=progress, **named)
     if as_json:
         emit(json_text(made.to_dict()), output)
     elif output is None or output == STDOUT:
@@ -185,20 +151,3 @@ def _form_of(output: str, form: ReportFormat | None) -> None:
 def _size(path: Path) -> str:
     """How large a file is, in kB."""
     return f"{path.stat().st_size / 1000:,.0f} kB" if path.is_file() else ""
-
-
-def _code(
-    data: str,
-    target: str,
-    named: dict[str, Any],
-    form: ReportFormat | None,
-    as_json: bool,
-    output: str | None,
-) -> Script:
-    script = Script()
-    script.add(f"report = {call('sortal.report', data, target, **named)}")
-    if as_json or output in (None, STDOUT):
-        script.finish("report", "html", as_json, output)
-    else:
-        script.add(f"report.save({output!r}{f', {form!r}' if form else ''})")
-    return script

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 import typer
 
 from sortal.cli import options as o
-from sortal.cli.options import open_data, read_settings, reading
-from sortal.cli.output import check_output, emit, emit_record, set_quiet
-from sortal.cli.show_code import TABLE, Name, Script, call
+from sortal.cli.options import Script, open_data, read_settings
+from sortal.cli.output import check_output, emit, emit_record
+from sortal.tasks.compare.settings import TABLE, Name, call
 from sortal.tasks.registry import find
 
 SHOW_EXAMPLES = (
@@ -25,14 +25,12 @@ def show(
     everything: o.All = False,
     as_json: o.Json = False,
     show_code: o.ShowCode = False,
-    quiet: o.Quiet = False,
 ) -> None:
     """Show a model and how it decides.
 
     What it is, what it was learned from, its options, and its rules or functions or tables; of
     many rules and long tables the beginning, unless --all is given.
     """
-    set_quiet(quiet)
     named = {"everything": True} if everything or as_json else {}
     if show_code:
         script = Script()
@@ -78,16 +76,11 @@ def working(
     output: o.Output = None,
     drop: o.Drop = None,
     categorical: o.Categorical = None,
-    text: o.Text = None,
-    na_values: o.NaValues = None,
-    delimiter: o.Delimiter = None,
-    encoding: o.Encoding = None,
-    header: o.Header = None,
-    decimal: o.Decimal = None,
+    *,
+    reading: o.ReadingOptions,
     as_json: o.Json = False,
     show_code: o.ShowCode = False,
     everything: o.All = False,
-    quiet: o.Quiet = False,
 ) -> None:
     """Show the textbook's working for a table.
 
@@ -96,17 +89,15 @@ def working(
     branch per value, as ID3 does and as textbooks work Play Tennis. Of many tables and long ones
     the beginning is shown, unless --all is given.
     """
-    set_quiet(quiet)
     named: dict[str, Any] = {"learner": learner} if learner != "tree" else {}
     settings = read_settings(setting)
     given = {"options": settings, "rows": row, "node": node, "drop": drop}
     given |= {"categorical_features": categorical}
     named |= {name: value for name, value in given.items() if value not in (None, [], {})}
     whole = everything or as_json
-    how = reading(na_values, text, delimiter, encoding, header, decimal)
     if show_code:
         script = Script()
-        script.read(data, how)
+        script.read(data, reading.named)
         script.add(f"working = {call('sortal.working', TABLE, target, **named)}")
         if everything and form == "text":  # print(working) would print the beginning
             script.add("working = working.to_text()")
@@ -119,5 +110,5 @@ def working(
 
     check_output(output, data)
     find(learner).make(**settings)  # what is wrong is said before the data is read
-    shown = task(open_data(data, how), target, **named)
+    shown = task(open_data(data, reading.named), target, **named)
     emit_record(shown if whole else shown.short(), form, as_json, output)

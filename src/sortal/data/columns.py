@@ -126,7 +126,7 @@ def rank_array(raw: NDArray[Any], missing: Mask | None = None) -> CategoryColumn
     return CategoryColumn(tuple(_plain(value) for value in values.tolist()), codes)
 
 
-def _plain(value: Any) -> Value:
+def _plain(value: object) -> Value:
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return value if isinstance(value, bool | int | float) else str(value)
@@ -310,14 +310,14 @@ def places(place: dict[Value, int], values: Values) -> np.ndarray[Any, Any]:
 # word ---
 
 
-def dump_json(value: Any, indent: int | None = None) -> str:
+def dump_json(value: object, indent: int | None = None) -> str:
     """A JSON text that every reader takes: it has neither NaN nor Infinity."""
     return json.dumps(
         _printable(value), indent=indent, ensure_ascii=False, default=str, allow_nan=False
     )
 
 
-def _printable(value: Any) -> Any:
+def _printable(value: object) -> object:
     if isinstance(value, dict):
         return {_key(name): _printable(one) for name, one in value.items()}
     if isinstance(value, list | tuple):
@@ -327,7 +327,7 @@ def _printable(value: Any) -> Any:
     return _key(value)
 
 
-def _key(value: Any) -> Any:
+def _key(value: object) -> object:
     return str(float(value)) if isinstance(value, float) and not math.isfinite(value) else value
 
 

@@ -13,13 +13,19 @@ from __future__ import annotations
 
 import csv
 from bisect import bisect_left
-from collections.abc import Callable, Mapping
+from contextlib import suppress
 from importlib.resources import files
-from typing import Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast, get_args
 
 import narwhals as nw
 
 from sortal.errors import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sortal._typing import Frame
+
 
 __all__ = [
     "discretized_iris",
@@ -37,29 +43,13 @@ _Backend: TypeAlias = Literal["pandas", "polars", "pyarrow"]
 
 _Columns: TypeAlias = dict[str, list[Any]]
 
-_Types: TypeAlias = Mapping[str, Callable[[str], float | int | str]]
-
-_BACKENDS: Final[Mapping[str, _Backend]] = {
-    "pandas": "pandas",
-    "polars": "polars",
-    "pyarrow": "pyarrow",
-}
-
-_IRIS: Final[_Types] = {
-    "sepal_length": float,
-    "sepal_width": float,
-    "petal_length": float,
-    "petal_width": float,
-    "species": str,
-}
-
 # The bins of Zaki & Meira, Table 19.1: each is closed on the right, so 5.2 is still very short.
 _SEPAL_LENGTH_CUTS: Final = (5.2, 6.1, 7.0)
 
 _SEPAL_LENGTH_BINS: Final = ("Very Short", "Short", "Long", "Very Long")
 
 
-def iris(backend: str = "pandas") -> Any:
+def iris(backend: str = "pandas") -> Frame:
     """150 irises of three species, measured in centimeters.
 
     Columns: sepal_length, sepal_width, petal_length, petal_width (numbers) and the class,
@@ -78,10 +68,10 @@ def iris(backend: str = "pandas") -> Any:
     Source: R. A. Fisher (1936), from measurements by E. Anderson; UCI Machine Learning Repository
     (1988), doi:10.24432/C56C76, CC BY 4.0.
     """
-    return _load("iris.csv", _IRIS, backend)
+    return _load("iris.csv", backend)
 
 
-def discretized_iris(backend: str = "pandas") -> Any:
+def discretized_iris(backend: str = "pandas") -> Frame:
     """The irises with sepal length cut into four bins, and setosa against the rest.
 
     Columns: sepal_length (Very Short up to 5.2, Short up to 6.1, Long up to 7.0, Very Long above),
@@ -91,7 +81,7 @@ def discretized_iris(backend: str = "pandas") -> Any:
     Source: the bins are those of Zaki & Meira, Table 19.1 (Example 19.5); computed from `iris`.
     """
     native_backend = _check_backend(backend)
-    flowers = _read_columns("iris.csv", _IRIS)
+    flowers = _read_columns("iris.csv")
     columns: _Columns = {
         "sepal_length": [_bin_sepal_length(x) for x in flowers["sepal_length"]],
         "sepal_width": flowers["sepal_width"],
@@ -100,7 +90,7 @@ def discretized_iris(backend: str = "pandas") -> Any:
     return _build_frame(columns, native_backend)
 
 
-def play_tennis(backend: str = "pandas", *, day: bool = False) -> Any:
+def play_tennis(backend: str = "pandas", *, day: bool = False) -> Frame:
     """14 days, their weather, and whether tennis was played.
 
     Columns: Outlook (Sunny, Overcast, Rain), Temperature (Hot, Mild, Cool), Humidity (High,
@@ -110,18 +100,10 @@ def play_tennis(backend: str = "pandas", *, day: bool = False) -> Any:
 
     Source: T. M. Mitchell, *Machine Learning* (1997), after J. R. Quinlan (1986); as in MSML 603.
     """
-    identifier: _Types = {"Day": int} if day else {}
-    weather: _Types = {
-        "Outlook": str,
-        "Temperature": str,
-        "Humidity": str,
-        "Wind": str,
-        "PlayTennis": str,
-    }
-    return _load("play_tennis.csv", {**identifier, **weather}, backend)
+    return _load("play_tennis.csv", backend, "" if day else "Day")
 
 
-def loves_sports(backend: str = "pandas") -> Any:
+def loves_sports(backend: str = "pandas") -> Frame:
     """Seven people, what they love and how old they are.
 
     Columns: LovesOpera, LovesMovies (Yes, No), Age (a whole number of years) and the class,
@@ -129,11 +111,10 @@ def loves_sports(backend: str = "pandas") -> Any:
 
     Source: MSML 603, the worked example of Gini impurity and entropy.
     """
-    types: _Types = {"LovesOpera": str, "LovesMovies": str, "Age": int, "LovesSports": str}
-    return _load("loves_sports.csv", types, backend)
+    return _load("loves_sports.csv", backend)
 
 
-def table_19_3(backend: str = "pandas") -> Any:
+def table_19_3(backend: str = "pandas") -> Frame:
     """Six points with an age, a kind of car and a risk.
 
     Columns: Age (a whole number of years), Car (Sports, Vintage, SUV) and the class, Risk:
@@ -141,10 +122,10 @@ def table_19_3(backend: str = "pandas") -> Any:
 
     Source: Zaki & Meira, Table 19.3 (chapter 19, Q2).
     """
-    return _load("table_19_3.csv", {"Age": int, "Car": str, "Risk": str}, backend)
+    return _load("table_19_3.csv", backend)
 
 
-def table_19_4(backend: str = "pandas", *, instance: bool = False) -> Any:
+def table_19_4(backend: str = "pandas", *, instance: bool = False) -> Frame:
     """Nine instances with two binary attributes and a number.
 
     Columns: a1, a2 (T, F), a3 (a number) and the class, Class: Y (4 rows) or N (5). The number of
@@ -152,21 +133,20 @@ def table_19_4(backend: str = "pandas", *, instance: bool = False) -> Any:
 
     Source: Zaki & Meira, Table 19.4 (chapter 19, Q4).
     """
-    types: _Types = {"a1": str, "a2": str, "a3": float, "Class": str}
-    return _load("table_19_4.csv", {"Instance": int, **types} if instance else types, backend)
+    return _load("table_19_4.csv", backend, "" if instance else "Instance")
 
 
-def table_19_5(backend: str = "pandas") -> Any:
+def table_19_5(backend: str = "pandas") -> Frame:
     """Eight points of the plane, to be parted by a curve.
 
     Columns: A, B (numbers) and the class, Class: H (5 rows) or L (3).
 
     Source: Zaki & Meira, Table 19.5 (chapter 19, Q5).
     """
-    return _load("table_19_5.csv", {"A": float, "B": float, "Class": str}, backend)
+    return _load("table_19_5.csv", backend)
 
 
-def table_20_1(backend: str = "pandas") -> Any:
+def table_20_1(backend: str = "pandas") -> Frame:
     """Four points of the plane whose within-class scatter is exactly singular.
 
     Columns: X1, X2 (numbers) and the class, y: 1 or -1 (whole numbers, two rows each). The
@@ -174,10 +154,10 @@ def table_20_1(backend: str = "pandas") -> Any:
 
     Source: Zaki & Meira, Table 20.1 (chapter 20, Q1).
     """
-    return _load("table_20_1.csv", {"X1": float, "X2": float, "y": int}, backend)
+    return _load("table_20_1.csv", backend)
 
 
-def penguins(backend: str = "pandas") -> Any:
+def penguins(backend: str = "pandas") -> Frame:
     """344 penguins of three species, seen near Palmer Station, Antarctica, 2007 to 2009.
 
     Columns: the class comes first, species: Adelie (152 rows), Gentoo (124), Chinstrap (68); then
@@ -189,50 +169,49 @@ def penguins(backend: str = "pandas") -> Any:
     Source: K. B. Gorman, T. D. Williams and W. R. Fraser (2014), PLoS ONE 9(3), e90081; compiled
     by A. M. Horst, A. P. Hill and K. B. Gorman (2020) as palmerpenguins, CC0.
     """
-    types: _Types = {
-        "species": str,
-        "island": str,
-        "bill_length_mm": float,
-        "bill_depth_mm": float,
-        "flipper_length_mm": float,
-        "body_mass_g": float,
-        "sex": str,
-        "year": int,
-    }
-    return _load("penguins.csv", types, backend)
+    return _load("penguins.csv", backend)
 
 
-def _load(file_name: str, types: _Types, backend: str) -> Any:
-    """Read the named columns of a table of this package into a native frame."""
+def _load(file_name: str, backend: str, left_out: str = "") -> Frame:
+    """Read a table of this package into a native frame, without the column left out."""
     native_backend = _check_backend(backend)
-    return _build_frame(_read_columns(file_name, types), native_backend)
+    columns = _read_columns(file_name)
+    columns.pop(left_out, None)
+    return _build_frame(columns, native_backend)
 
 
 def _check_backend(backend: str) -> _Backend:
     """The backend's name, known to be one of those allowed."""
-    if backend not in _BACKENDS:
-        allowed = ", ".join(repr(name) for name in _BACKENDS)
-        raise ParameterError(f"backend is {backend!r}; it must be one of {allowed}.")
-    return _BACKENDS[backend]
+    allowed = get_args(_Backend)
+    if backend not in allowed:
+        names = ", ".join(map(repr, allowed))
+        raise ParameterError(f"backend is {backend!r}; it must be one of {names}.")
+    return cast("_Backend", backend)
 
 
-def _read_columns(file_name: str, types: _Types) -> _Columns:
-    """Columns of a CSV file in the order of `types`; an empty cell is None."""
+def _read_columns(file_name: str) -> _Columns:
+    """The columns of a CSV file; an empty cell is None."""
     path = files("sortal.data") / "tables" / file_name
-    rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
-    return {
-        name: [convert(row[name]) if row[name] else None for row in rows]
-        for name, convert in types.items()
-    }
+    names, *rows = csv.reader(path.read_text(encoding="utf-8").splitlines())
+    return {name: _typed(cells) for name, cells in zip(names, zip(*rows, strict=True), strict=True)}
 
 
-def _build_frame(columns: _Columns, backend: _Backend) -> Any:
+def _typed(cells: Sequence[str]) -> list[Any]:
+    """Whole numbers where all cells are such, else numbers, else words."""
+    for kind in (int, float) if all(cells) else (float,):
+        with suppress(ValueError):
+            return [kind(cell) if cell else None for cell in cells]
+    return [cell or None for cell in cells]
+
+
+def _build_frame(columns: _Columns, backend: _Backend) -> Frame:
     """A native frame of these columns.
 
     No schema is given: the cells are typed already, and before pandas 3 a cast to strings would
     turn a missing value into the word "None".
     """
-    return nw.from_dict(columns, backend=backend).to_native()
+    frame: Frame = nw.from_dict(columns, backend=backend).to_native()
+    return frame
 
 
 def _bin_sepal_length(length: float) -> str:

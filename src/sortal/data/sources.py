@@ -14,7 +14,6 @@ from sortal.data.columns import (
     MISSING,
     CategoryColumn,
     Column,
-    IntegerColumn,
     NumberColumn,
     as_categories,
     as_numbers,
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from sortal._typing import Counts, Float, Places
+    from sortal._typing import Counts, Float, Places, TableLike
     from sortal.data.columns import Values
     from sortal.data.schema import ColumnSchema, Schema
 
@@ -213,36 +212,7 @@ def refuse_measurements(values: Values) -> None:
 # --- A table: whatever was given, behind one face ------------------------------------------------
 
 
-class DataTable(Protocol):
-    """Columns by number, rows by range."""
-
-    n_rows: int
-    names: tuple[str, ...]
-    has_names: bool
-    """Whether columns are matched by name (else by position)."""
-    string_names: bool
-    """Whether all names are strings, as scikit-learn wants them for feature_names_in_."""
-    backend: str | None
-    """The data frame library that came in, None for arrays."""
-
-    def column_schema(self, j: int) -> ColumnSchema:
-        """Name, kind and declared values of a column."""
-
-    def numbers(self, j: int, start: int, stop: int) -> NumberColumn:
-        """Rows start .. stop - 1 of a column as float64."""
-
-    def categories(self, j: int, start: int, stop: int) -> CategoryColumn | IntegerColumn:
-        """Rows start .. stop - 1 of a column as categories."""
-
-    def distinct(self, j: int, start: int, stop: int) -> CategoryColumn | IntegerColumn:
-        """Rows start .. stop - 1 of a column of numbers or dates as values: equal or not."""
-
-    def matrix_type(self, columns: Sequence[int]) -> np.dtype[Any]:
-        """The type that holds some number columns without loss: float32 where that is enough."""
-
-    def matrix(self, columns: Sequence[int], start: int, stop: int) -> NDArray[np.floating[Any]]:
-        """Rows start .. stop - 1 of number columns, row by row; a view where it can be one."""
-
+DataTable = ArrayTable | FrameTable
 
 # What makes a data frame of one that is lazy; others have collect(), as polars has.
 _READ_BY = {
@@ -255,7 +225,7 @@ _READ_BY = {
 }
 
 
-def read_table(X: Any) -> DataTable:
+def read_table(X: TableLike) -> DataTable:
     """A data frame, a two-dimensional array or a list of rows, as a table."""
     if _is_sparse(X):
         raise InputTypeError(
@@ -266,7 +236,7 @@ def read_table(X: Any) -> DataTable:
     return ArrayTable(as_two_dimensional(X)) if frame is None else FrameTable(frame)
 
 
-def read_frame(X: Any) -> nw.DataFrame[Any] | None:
+def read_frame(X: object) -> nw.DataFrame[Any] | None:
     """A data frame of any library, or None for what is not a data frame."""
     try:
         frame = nw.from_native(X, pass_through=True)
@@ -290,7 +260,7 @@ def _one_line(error: Exception) -> str:
     return " ".join(str(error).split())
 
 
-def _is_sparse(X: Any) -> bool:
+def _is_sparse(X: object) -> bool:
     return type(X).__module__.startswith(("scipy.sparse", "sparse")) and hasattr(X, "tocsr")
 
 
@@ -337,21 +307,14 @@ def with_weight(batch: Batch) -> Batch:
         return batch
     rows = np.flatnonzero(batch.units)
     return replace(
-        batch,
-        n_rows=len(rows),
+        batch.take(rows),
         columns=tuple(_take(column, rows) for column in batch.columns),
         target=_narrowed(batch.labels(), rows),
-        units=batch.units[rows],
-        matrix=None if batch.matrix is None else batch.matrix[rows],
     )
 
 
 def _take(column: Column, rows: Places) -> Column:
-    if isinstance(column, NumberColumn):
-        return NumberColumn(column.values[rows])
-    if isinstance(column, IntegerColumn):
-        return IntegerColumn(column.numbers[rows])
-    return _narrowed(column, rows)
+    return _narrowed(column, rows) if isinstance(column, CategoryColumn) else column.take(rows)
 
 
 def _narrowed(column: CategoryColumn, rows: Places) -> CategoryColumn:

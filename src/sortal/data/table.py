@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sortal._typing import Float
+    from sortal._typing import Float, TableLike
     from sortal.data.columns import Value
     from sortal.data.schema import Kind
 
@@ -69,7 +69,7 @@ def kind_of_objects(cells: Iterable[Any]) -> Kind:
     return "number" if kinds in ({"number"}, {"span"}) else "category"
 
 
-def _kind_of(cell: Any) -> str:
+def _kind_of(cell: object) -> str:
     if isinstance(cell, str | bool | np.bool_):
         return "category"
     if isinstance(cell, _DATES):
@@ -159,7 +159,7 @@ def days(dates: NDArray[Any]) -> Float:
     return np.where(np.isnat(dates), np.nan, whole + rest / _TICKS[unit])
 
 
-def _not_a_category(cell: Any, name: str) -> InputTypeError:
+def _not_a_category(cell: object, name: str) -> InputTypeError:
     return InputTypeError(
         f"Column {name!r} holds {reprlib.repr(cell)} ({type(cell).__name__}): a cell of a category "
         "column, that is, an argument must be a string, a truth value or a finite number. Convert "
@@ -167,7 +167,7 @@ def _not_a_category(cell: Any, name: str) -> InputTypeError:
     )
 
 
-def _not_a_number(cell: Any, name: str) -> InputError:
+def _not_a_number(cell: object, name: str) -> InputError:
     return InputError(
         f"Column {name!r} is read as numbers, and holds {reprlib.repr(cell)} "
         f"({type(cell).__name__}), which cannot be read as one: whole numbers up to 2**53, "
@@ -179,8 +179,11 @@ class ArrayTable:
     """A two-dimensional array; its columns are called x0, x1, … and matched by position."""
 
     has_names = False
+    """Whether columns are matched by name (else by position)."""
     string_names = False
+    """Whether all names are strings, as scikit-learn wants them for feature_names_in_."""
     backend: str | None = None
+    """The data frame library that came in, None for arrays."""
 
     def __init__(self, array: NDArray[Any], names: tuple[str, ...] | None = None) -> None:
         self._array = array
@@ -326,7 +329,7 @@ def check_matrix(matrix: NDArray[np.floating[Any]], names: Sequence[str]) -> Non
         raise infinite(names[j]) if np.isinf(matrix[:, j]).any() else too_large(names[j])
 
 
-def as_two_dimensional(X: Any) -> NDArray[Any]:
+def as_two_dimensional(X: TableLike) -> NDArray[Any]:
     """Whatever NumPy can read as a table, or an error that says why not."""
     array = X if isinstance(X, np.ndarray) else _from_sequence(X)
     if array.dtype.kind == "c":
@@ -359,7 +362,7 @@ def plain_array(array: NDArray[Any]) -> NDArray[Any]:
     return array.astype(object) if array.dtype.kind == "T" else np.asarray(array)
 
 
-def _from_sequence(X: Any) -> NDArray[Any]:
+def _from_sequence(X: TableLike) -> NDArray[Any]:
     if hasattr(X, "__cuda_array_interface__"):
         raise InputTypeError(
             "An array on a graphics card was given: sortal reads arrays in main memory. "
@@ -375,7 +378,7 @@ def _from_sequence(X: Any) -> NDArray[Any]:
         ) from None
 
 
-def _is_changed(array: NDArray[Any], rows: Any) -> bool:
+def _is_changed(array: NDArray[Any], rows: object) -> bool:
     """Whether NumPy brought different things in a list to one type at the cost of some.
 
     Words beside numbers become words throughout, truth values beside numbers become numbers, and

@@ -74,7 +74,7 @@ def write_archive(path: str | os.PathLike[str], parts: ArchiveMembers) -> None:
 def _manifest_text(manifest: Mapping[str, Any]) -> bytes:
     """One line for each part of the manifest."""
 
-    def text(item: Any) -> str:
+    def text(item: object) -> str:
         return json.dumps(item, ensure_ascii=False, allow_nan=False)
 
     lines = [f"{text(name)}: {text(item)}" for name, item in manifest.items()]
@@ -176,7 +176,7 @@ def _manifest(data: bytes) -> dict[str, Any]:
     return manifest
 
 
-def parse_json(data: bytes) -> Any:
+def parse_json(data: bytes) -> object:
     """JSON as the standard has it: no NaN, no infinity, no name twice in an object."""
     try:
         return json.loads(

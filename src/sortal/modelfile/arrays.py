@@ -6,20 +6,31 @@ import math
 import re
 from dataclasses import dataclass, field, fields
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar, cast
 
 import numpy as np
 
 from sortal.errors import FormatError, SortalError
 from sortal.modelfile.fields import INF, TYPES, Layout
-from sortal.modelfile.values import NotPlainError, from_plain, to_plain
+from sortal.modelfile.values import NotPlainError, Store, from_plain, to_plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from numpy.typing import NDArray
+    from _typeshed import DataclassInstance
+    from numpy.typing import ArrayLike, NDArray
 
+    from sortal._typing import Plain
     from sortal.modelfile.values import Scope
+
+    class Recorded(Protocol):
+        """A class that says what its records hold."""
+
+        LAYOUT: ClassVar[Layout]
+
+
+T = TypeVar("T")
+Opt = TypeVar("Opt", bound="DataclassInstance")
 
 
 class Array:
@@ -43,18 +54,19 @@ class Array:
         self.least = -largest if least is None else least
         self.most = largest if most is None else most
 
-    def write(self, value: Any, scope: Scope) -> dict[str, str]:
+    def write(self, value: ArrayLike, scope: Scope) -> dict[str, str]:
         """A reference; the numbers go to the store."""
         array = np.asarray(value)
         if array.dtype not in [TYPES[code].newbyteorder("=") for code in self.code.split("|")]:
             raise TypeError(f"{scope.path} is of {array.dtype}, and its layout says {self.code}")
         return {"array": scope.store.put(scope.path, array)}
 
-    def read(self, data: Any, scope: Scope) -> NDArray[Any]:
+    def read(self, data: object, scope: Scope) -> NDArray[Any]:
         """The array, checked."""
-        is_reference = isinstance(data, dict) and set(data) == {"array"}
-        scope.need(is_reference and isinstance(data["array"], str), "refers to no array")
-        array = scope.store.get(data["array"], *self.code.split("|"))
+        name = data["array"] if isinstance(data, dict) and set(data) == {"array"} else None
+        if not isinstance(name, str):
+            raise scope.wrong("refers to no array")
+        array = scope.store.get(name, *self.code.split("|"))
         same = array.ndim == len(self.dims) and all(
             dim == "*" or scope.fits(dim, size)
             for dim, size in zip(self.dims, array.shape, strict=True)
@@ -76,24 +88,24 @@ class Array:
         return bool((inside | np.isnan(array)).all() if self.nan else inside.all())
 
 
-class RecordField:
+class RecordField(Generic[T]):
     """A nested record: its class, and the lengths that are passed to it, its name for each first.
 
     A class that cannot have a LAYOUT is given one here.
     """
 
-    def __init__(self, cls: type[Any], layout: Layout | None = None, **passed: str) -> None:
+    def __init__(self, cls: type[T], layout: Layout | None = None, **passed: str) -> None:
         self.cls, self.passed = cls, passed
-        self.layout: Layout = cls.LAYOUT if layout is None else layout
+        self.layout = cast("Recorded", cls).LAYOUT if layout is None else layout
 
-    def write(self, value: Any, scope: Scope) -> dict[str, Any]:
+    def write(self, value: T, scope: Scope) -> dict[str, object]:
         """An object."""
         if type(value) is not self.cls:
             raise TypeError(f"{scope.path} is a {type(value).__name__}, not a {self.cls.__name__}")
         values = {name: getattr(value, name) for name in self.layout}
         return self.layout.write(values, scope.inside(self.passed))
 
-    def read(self, data: Any, scope: Scope) -> Any:
+    def read(self, data: object, scope: Scope) -> T:
         """The record, checked."""
         made = self.cls(**self.layout.read(data, scope.inside(self.passed)))
         if hasattr(made, "check"):
@@ -107,28 +119,28 @@ class OneOf:
     def __init__(self, classes: Mapping[str, type[Any]], **passed: str) -> None:
         self.records = {word: RecordField(cls, None, **passed) for word, cls in classes.items()}
 
-    def write(self, value: Any, scope: Scope) -> dict[str, Any]:
+    def write(self, value: object, scope: Scope) -> dict[str, object]:
         """An object that says which."""
         word = next(w for w, record in self.records.items() if record.cls is type(value))
         return {"is": word, **self.records[word].write(value, scope)}
 
-    def read(self, data: Any, scope: Scope) -> Any:
+    def read(self, data: object, scope: Scope) -> object:
         """The record, checked."""
-        word = data.get("is") if isinstance(data, dict) else None
+        given = dict(data) if isinstance(data, dict) else {}
+        word = given.pop("is", None)
         record = self.records.get(word) if isinstance(word, str) else None
         if record is None:
             raise scope.wrong(f"is none of {', '.join(self.records)}")
-        rest = {name: item for name, item in data.items() if name != "is"}
-        return record.read(rest, scope)
+        return record.read(given, scope)
 
 
-class OptionsField:
+class OptionsField(Generic[Opt]):
     """Options, checked when they are read: plain data by name; what is no data has its default."""
 
-    def __init__(self, cls: type[Any], check: Callable[[Any], Any] = lambda made: made) -> None:
+    def __init__(self, cls: type[Opt], check: Callable[[Opt], Opt] = lambda made: made) -> None:
         self.cls, self.check = cls, check
 
-    def write(self, value: Any, scope: Scope) -> dict[str, Any]:  # noqa: ARG002
+    def write(self, value: Opt, scope: Scope) -> dict[str, Plain]:  # noqa: ARG002
         """An object."""
         plain = {}
         for one in fields(self.cls):
@@ -138,33 +150,44 @@ class OptionsField:
                 plain[one.name] = to_plain(one.default)
         return plain
 
-    def read(self, data: Any, scope: Scope) -> Any:
+    def read(self, data: object, scope: Scope) -> Opt:
         """The options, as the class allows them."""
-        names = self._names()
-        is_object = isinstance(data, dict) and set(data) == set(names)
-        scope.need(is_object, f"does not have the options {', '.join(names)}")
+        names = [entry.name for entry in fields(self.cls)]
+        if not isinstance(data, dict) or set(data) != set(names):
+            raise scope.wrong(f"does not have the options {', '.join(names)}")
         try:
             made = self.cls(**{name: from_plain(item) for name, item in data.items()})
             return self.check(made)
         except (SortalError, TypeError, ValueError, OverflowError) as error:
             raise scope.wrong(f"cannot be used ({error})") from None
 
-    def _names(self) -> list[str]:
-        return [entry.name for entry in fields(self.cls)]
+
+class Kept(Protocol):
+    """A summary that can be kept as bytes."""
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """A summary of its bytes."""
+
+    def to_bytes(self) -> bytes:
+        """Its bytes."""
 
 
-class SummaryField:
+S = TypeVar("S", bound=Kept)
+
+
+class SummaryField(Generic[S]):
     """A summary, whose bytes are a member of the file by themselves."""
 
-    def __init__(self, cls: type[Any]) -> None:
+    def __init__(self, cls: type[S]) -> None:
         self.cls = cls
 
-    def write(self, value: Any, scope: Scope) -> dict[str, str]:
+    def write(self, value: S, scope: Scope) -> dict[str, str]:
         """A reference; the bytes go to the store."""
         scope.store.put_bytes("summary", value.to_bytes())
         return {"member": "summary"}
 
-    def read(self, data: Any, scope: Scope) -> Any:
+    def read(self, data: object, scope: Scope) -> S:
         """The summary."""
         scope.need(data == {"member": "summary"}, "refers to no summary")
         return self.cls.from_bytes(scope.store.get_bytes("summary"))
@@ -187,7 +210,7 @@ _MOST_EMPTY = 1 << 24
 
 
 @dataclass(frozen=True, eq=False)
-class ArrayWriter:
+class ArrayWriter(Store):
     """Collects arrays. Equal ones are kept once, under the first name."""
 
     entries: list[dict[str, Any]] = field(default_factory=list)
@@ -210,17 +233,9 @@ class ArrayWriter:
         self._names[key] = name
         return name
 
-    def get(self, name: str, *codes: str) -> NDArray[Any]:
-        """Nothing is read while writing."""
-        raise TypeError(f"{name}, {codes}: this store is for writing")
-
     def put_bytes(self, name: str, data: bytes) -> None:
         """Keep bytes."""
         self.members[name] = data
-
-    def get_bytes(self, name: str) -> bytes:
-        """Nothing is read while writing."""
-        raise TypeError(f"{name}: this store is for writing")
 
 
 def _axes(array: NDArray[Any]) -> tuple[int, ...] | None:
@@ -233,10 +248,10 @@ def _axes(array: NDArray[Any]) -> tuple[int, ...] | None:
     return tuple(place.get(i, i) for i in range(array.ndim))
 
 
-class ArrayReader:
+class ArrayReader(Store):
     """Gives arrays by name. Whoever asks says of which type they are."""
 
-    def __init__(self, entries: Any, members: Mapping[str, Any]) -> None:
+    def __init__(self, entries: object, members: Mapping[str, bytes]) -> None:
         if not isinstance(entries, list):
             raise FormatError("The manifest does not list its arrays: damaged?")
         self._entries: dict[str, dict[str, Any]] = {}
@@ -245,8 +260,8 @@ class ArrayReader:
             if entry["name"] in self._entries:
                 raise FormatError(f"The array {entry['name']!r} is listed twice: damaged?")
             self._entries[entry["name"]] = entry
-        self._members, self._read = members, dict[str, Any]()
-        self._used: set[str] = set()
+        self._members, self._used = members, set[str]()
+        self._read: dict[str, NDArray[Any]] = {}
 
     def get(self, name: str, *codes: str) -> NDArray[Any]:
         """The array of a name."""
@@ -256,21 +271,13 @@ class ArrayReader:
             raise FormatError(f"There is no array {name!r} of type {words}: damaged?")
         if name not in self._read:
             self._read[name] = _array(entry, self._bytes(FOLDER + name))
-        return np.asarray(self._read[name])
+        return self._read[name]
 
     def get_bytes(self, name: str) -> bytes:
         """The bytes of a member."""
         return bytes(self._bytes(name))
 
-    def put(self, name: str, array: NDArray[Any]) -> str:
-        """Nothing is written while reading."""
-        raise TypeError(f"{name}, {array.shape}: this store is for reading")
-
-    def put_bytes(self, name: str, data: bytes) -> None:
-        """Nothing is written while reading."""
-        raise TypeError(f"{name}, {len(data)}: this store is for reading")
-
-    def _bytes(self, name: str) -> Any:
+    def _bytes(self, name: str) -> bytes:
         if name not in self._members:
             raise FormatError(f"The file lacks the member {name!r}: damaged?")
         self._used.add(name)
@@ -284,30 +291,32 @@ class ArrayReader:
             raise FormatError(f"The member {extra[0]!r} belongs to nothing in this model: damaged?")
 
 
-def _check_entry(entry: Any) -> None:
-    holds = isinstance(entry, dict) and {"name", "type", "shape"} <= set(entry)
-    holds = holds and set(entry) <= {"name", "type", "shape", "axes"}
-    holds = holds and isinstance(entry["name"], str) and bool(_NAME.fullmatch(entry["name"]))
-    holds = holds and isinstance(entry["type"], str) and entry["type"] in TYPES
-    holds = holds and _is_shape(entry["shape"]) and _is_order(entry)
-    if not holds:
+def _check_entry(entry: object) -> None:
+    wanted = {"name", "type", "shape"}
+    if (
+        not isinstance(entry, dict)
+        or not wanted <= set(entry) <= wanted | {"axes"}
+        or not (isinstance(entry["name"], str) and _NAME.fullmatch(entry["name"]))
+        or not (isinstance(entry["type"], str) and entry["type"] in TYPES)
+        or not (_is_shape(entry["shape"]) and _is_order(entry))
+    ):
         raise FormatError("The manifest describes an array in a way that none can be: damaged?")
 
 
-def _is_shape(shape: Any) -> bool:
+def _is_shape(shape: object) -> bool:
     if not isinstance(shape, list) or len(shape) > _MOST_DIMS:
         return False
     most = _MOST_EMPTY if 0 in shape else 1 << 48
     return all(type(size) is int and 0 <= size <= most for size in shape)
 
 
-def _is_order(entry: Any) -> bool:
+def _is_order(entry: dict[str, Any]) -> bool:
     axes = entry.get("axes", list(range(len(entry["shape"]))))
     whole = isinstance(axes, list) and all(type(axis) is int for axis in axes)
     return whole and sorted(axes) == list(range(len(entry["shape"])))
 
 
-def _array(entry: dict[str, Any], data: Any) -> NDArray[Any]:
+def _array(entry: dict[str, Any], data: bytes) -> NDArray[Any]:
     """The numbers of a member, in the memory order they had."""
     dtype, shape = TYPES[entry["type"]], tuple(entry["shape"])
     if math.prod(shape) * dtype.itemsize != len(data):

@@ -24,7 +24,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, get_args
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, get_args
 
 import numpy as np
 
@@ -41,8 +41,10 @@ from sortal.modelfile.values import (
 )
 
 if TYPE_CHECKING:
-    from sortal._typing import Float
-    from sortal.data.columns import Values
+    from collections.abc import Iterable
+
+    from sortal._typing import Float, Plain
+    from sortal.data.columns import Value, Values
     from sortal.modelfile.values import Scope
 
 
@@ -63,23 +65,26 @@ TYPES: dict[str, np.dtype[Any]] = {
 BACKENDS = ("pandas", "polars", "pyarrow", "modin", "cudf")
 
 
-class Field(Protocol):
+T = TypeVar("T")
+
+
+class Field(Protocol[T]):
     """What a field of a record is."""
 
-    def write(self, value: Any, scope: Scope) -> Any:
+    def write(self, value: T, scope: Scope) -> object:
         """The field as JSON; arrays go to the scope's store."""
 
-    def read(self, data: Any, scope: Scope) -> Any:
+    def read(self, data: object, scope: Scope) -> T:
         """The field from JSON, checked."""
 
 
-class Layout(Mapping[str, Field]):
+class Layout(Mapping[str, Field[Any]]):
     """The fields of a record by name."""
 
-    def __init__(self, **fields: Field) -> None:
+    def __init__(self, **fields: Field[Any]) -> None:
         self._fields = fields
 
-    def __getitem__(self, name: str) -> Field:
+    def __getitem__(self, name: str) -> Field[Any]:
         return self._fields[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -96,9 +101,9 @@ class Layout(Mapping[str, Field]):
             if not isinstance(kind, FromSchema)
         }
 
-    def read(self, data: Any, scope: Scope) -> dict[str, Any]:
+    def read(self, data: object, scope: Scope) -> dict[str, Any]:
         """All fields from an object that has these and no others."""
-        scope.need(isinstance(data, dict), "is no object")
+        data = scope.an_object(data)
         wanted = {name for name, kind in self.items() if not isinstance(kind, FromSchema)}
         scope.need(set(data) == wanted, f"does not have the fields {', '.join(sorted(wanted))}")
         return {name: kind.read(data.get(name), scope.at(name)) for name, kind in self.items()}
@@ -110,10 +115,10 @@ class FromSchema:
 
     what: str
 
-    def write(self, value: Any, scope: Scope) -> None:
+    def write(self, value: object, scope: Scope) -> None:
         """Nothing."""
 
-    def read(self, data: Any, scope: Scope) -> Any:  # noqa: ARG002
+    def read(self, data: object, scope: Scope) -> object:  # noqa: ARG002
         """As the schema has it."""
         schema = scope.schema
         return {"schema": schema, "classes": schema.classes, "design": Design(schema)}[self.what]
@@ -123,11 +128,11 @@ class FromSchema:
 class Flag:
     """True or false."""
 
-    def write(self, value: Any, scope: Scope) -> bool:  # noqa: ARG002
+    def write(self, value: object, scope: Scope) -> bool:  # noqa: ARG002
         """As it is."""
         return bool(value)
 
-    def read(self, data: Any, scope: Scope) -> bool:
+    def read(self, data: object, scope: Scope) -> bool:
         """Checked."""
         scope.need(isinstance(data, bool), "is neither true nor false")
         return bool(data)
@@ -140,15 +145,15 @@ class Whole:
     least: int = -(2**62)
     most: int = 2**62
 
-    def write(self, value: Any, scope: Scope) -> int:  # noqa: ARG002
+    def write(self, value: int, scope: Scope) -> int:  # noqa: ARG002
         """As it is."""
         return int(value)
 
-    def read(self, data: Any, scope: Scope) -> int:
+    def read(self, data: object, scope: Scope) -> int:
         """Checked."""
-        holds = type(data) is int and self.least <= data <= self.most
-        scope.need(holds, f"is no whole number from {self.least} to {self.most}")
-        return int(data)
+        if type(data) is not int or not self.least <= data <= self.most:
+            raise scope.wrong(f"is no whole number from {self.least} to {self.most}")
+        return data
 
 
 @dataclass(frozen=True)
@@ -158,11 +163,11 @@ class Number:
     least: float = -float(np.finfo(float).max)
     most: float = float(np.finfo(float).max)
 
-    def write(self, value: Any, scope: Scope) -> Any:  # noqa: ARG002
+    def write(self, value: float, scope: Scope) -> object:  # noqa: ARG002
         """A JSON number, or {"number": "inf"}."""
         return number_out(float(value))
 
-    def read(self, data: Any, scope: Scope) -> float:
+    def read(self, data: object, scope: Scope) -> float:
         """Checked."""
         x = number_in(data)
         scope.need(self.least <= x <= self.most, f"is no number from {self.least} to {self.most}")
@@ -175,11 +180,11 @@ class Word:
 
     choices: tuple[str, ...] = ()
 
-    def write(self, value: Any, scope: Scope) -> str:  # noqa: ARG002
+    def write(self, value: object, scope: Scope) -> str:  # noqa: ARG002
         """As it is."""
         return writable(str(value))
 
-    def read(self, data: Any, scope: Scope) -> str:
+    def read(self, data: object, scope: Scope) -> str:
         """Checked."""
         word = readable(data)
         scope.need(not self.choices or word in self.choices, f"is none of {self.choices}")
@@ -190,46 +195,48 @@ class Word:
 class CellField:
     """A cell of a table: text, a number, a truth value or nothing."""
 
-    def write(self, value: Any, scope: Scope) -> Any:  # noqa: ARG002
+    def write(self, value: Value | None, scope: Scope) -> object:  # noqa: ARG002
         """As plain data."""
         return to_plain(value)
 
-    def read(self, data: Any, scope: Scope) -> Any:
+    def read(self, data: object, scope: Scope) -> Value | None:
         """Checked."""
         cell = from_plain(data)
-        scope.need(cell is None or isinstance(cell, str | bool | int | float), "is no cell")
+        if not (cell is None or isinstance(cell, str | bool | int | float)):
+            raise scope.wrong("is no cell")
         return cell
 
 
 @dataclass(frozen=True)
-class OptionalField:
+class OptionalField(Generic[T]):
     """A field that may be None, which is null in JSON."""
 
-    kind: Field
+    kind: Field[T]
 
-    def write(self, value: Any, scope: Scope) -> Any:
+    def write(self, value: T | None, scope: Scope) -> object:
         """Null, or the field."""
         return None if value is None else self.kind.write(value, scope)
 
-    def read(self, data: Any, scope: Scope) -> Any:
+    def read(self, data: object, scope: Scope) -> T | None:
         """None, or the field."""
         return None if data is None else self.kind.read(data, scope)
 
 
 @dataclass(frozen=True)
-class Several:
+class Several(Generic[T]):
     """A tuple of fields of one kind, whose length has a name; "*" stands for any."""
 
-    kind: Field
+    kind: Field[T]
     dim: str = "*"
 
-    def write(self, value: Any, scope: Scope) -> list[Any]:
+    def write(self, value: Iterable[T], scope: Scope) -> list[object]:
         """A list."""
         return [self.kind.write(item, scope.at(str(i))) for i, item in enumerate(value)]
 
-    def read(self, data: Any, scope: Scope) -> tuple[Any, ...]:
+    def read(self, data: object, scope: Scope) -> tuple[T, ...]:
         """Checked."""
-        scope.need(isinstance(data, list), "is no list")
+        if not isinstance(data, list):
+            raise scope.wrong("is no list")
         holds = self.dim == "*" or scope.fits(self.dim, len(data))
         scope.need(
             holds, f"has {counted(len(data), 'item')}, which is not the number of {self.dim}"
@@ -238,19 +245,19 @@ class Several:
 
 
 @dataclass(frozen=True)
-class Named:
+class Named(Generic[T]):
     """A dictionary of fields of one kind by name, which is an object in JSON."""
 
-    kind: Field
+    kind: Field[T]
 
-    def write(self, value: Any, scope: Scope) -> dict[str, Any]:
+    def write(self, value: Mapping[str, T], scope: Scope) -> dict[str, object]:
         """An object."""
         return {writable(str(name)): self.kind.write(v, scope) for name, v in value.items()}
 
-    def read(self, data: Any, scope: Scope) -> dict[str, Any]:
+    def read(self, data: object, scope: Scope) -> dict[str, T]:
         """Checked."""
-        scope.need(isinstance(data, dict), "is no object")
-        return {readable(name): self.kind.read(v, scope) for name, v in data.items()}
+        found = scope.an_object(data).items()
+        return {readable(name): self.kind.read(v, scope) for name, v in found}
 
 
 # --- A schema as a field of a layout, and types of labels ----------------------------------------
@@ -280,14 +287,15 @@ def _column_out(column: ColumnSchema) -> dict[str, Any]:
     }
 
 
-def _values_out(values: Any) -> list[Any]:
+def _values_out(values: Values) -> list[Plain]:
     return [writable(v) if isinstance(v, str) else to_plain(v) for v in values]
 
 
-def schema_in(data: Any) -> Schema:
+def schema_in(data: object) -> Schema:
     """A schema from JSON, checked."""
-    holds = isinstance(data, dict) and set(data) == {"columns", "classes"}
-    if not holds or not isinstance(data["columns"], list) or not data["columns"]:
+    if not (isinstance(data, dict) and set(data) == {"columns", "classes"}) or not (
+        isinstance(data["columns"], list) and data["columns"]
+    ):
         raise FormatError("The file has no schema, or one without columns: damaged?")
     columns = tuple(_column_in(column) for column in data["columns"])
     if len({column.name for column in columns}) != len(columns):
@@ -295,7 +303,7 @@ def schema_in(data: Any) -> Schema:
     return Schema(columns, values_in(data["classes"]))
 
 
-def _column_in(data: Any) -> ColumnSchema:
+def _column_in(data: object) -> ColumnSchema:
     if not isinstance(data, dict) or set(data) != _COLUMN or data["kind"] not in KINDS:
         raise FormatError("A column of the schema has no name, kind, values and order: damaged?")
     order = values_in(data["order"], ordered=False)
@@ -312,11 +320,11 @@ def _column_in(data: Any) -> ColumnSchema:
 class SchemaField:
     """Another schema than that of the model."""
 
-    def write(self, value: Any, scope: Scope) -> dict[str, Any]:  # noqa: ARG002
+    def write(self, value: Schema, scope: Scope) -> dict[str, Any]:  # noqa: ARG002
         """An object."""
         return schema_out(value)
 
-    def read(self, data: Any, scope: Scope) -> Schema:
+    def read(self, data: object, scope: Scope) -> Schema:
         """Checked: of as many columns as the model's."""
         schema = schema_in(data)
         scope.need(len(schema.columns) == len(scope.schema.columns), "has other columns")
@@ -327,15 +335,15 @@ class SchemaField:
 class LabelType:
     """The type in which labels came, as NumPy writes it: "<U9", "<i8", "|b1", "|O"."""
 
-    def write(self, value: Any, scope: Scope) -> str:  # noqa: ARG002
+    def write(self, value: np.dtype[Any], scope: Scope) -> str:  # noqa: ARG002
         """NumPy's name for it; what has none of those above goes as objects."""
         name = str(np.dtype(value).newbyteorder("<").str)
         return name if LABEL_TYPE.fullmatch(name) else "|O"
 
-    def read(self, data: Any, scope: Scope) -> np.dtype[Any]:
+    def read(self, data: object, scope: Scope) -> np.dtype[Any]:
         """Checked."""
-        known = isinstance(data, str) and LABEL_TYPE.fullmatch(data) is not None
-        scope.need(known, "is no type of labels")
+        if not isinstance(data, str) or LABEL_TYPE.fullmatch(data) is None:
+            raise scope.wrong("is no type of labels")
         dtype: np.dtype[Any] = np.dtype(data).newbyteorder("=")
         return dtype
 
@@ -344,11 +352,11 @@ class LabelType:
 class ValuesField:
     """Values of a category, in order."""
 
-    def write(self, value: Any, scope: Scope) -> list[Any]:  # noqa: ARG002
+    def write(self, value: Values, scope: Scope) -> list[Plain]:  # noqa: ARG002
         """A list."""
         return _values_out(value)
 
-    def read(self, data: Any, scope: Scope) -> Values:  # noqa: ARG002
+    def read(self, data: object, scope: Scope) -> Values:  # noqa: ARG002
         """Checked."""
         return values_in(data)
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,8 +19,11 @@ from sortal.data.schema import Design
 from sortal.errors import FormatError, counted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
+    from sortal._typing import Plain
     from sortal.data.columns import Values
     from sortal.data.schema import Schema
 
@@ -35,7 +38,7 @@ class NotPlainError(Exception):
     """A value that is no plain data: a function, an iterator, an object."""
 
 
-def to_plain(value: Any) -> Any:
+def to_plain(value: object) -> Plain:
     """A value as JSON has it, or NotPlainError."""
     return _Plain().of(value, _MOST_DEPTH)
 
@@ -46,7 +49,7 @@ class _Plain:
     def __init__(self) -> None:
         self.left = _MOST_ITEMS
 
-    def of(self, value: Any, depth: int) -> Any:
+    def of(self, value: object, depth: int) -> Plain:
         self.left -= 1
         if depth == 0 or self.left < 0:
             raise NotPlainError
@@ -64,17 +67,17 @@ class _Plain:
         return [self.of(item, depth - 1) for item in _items(value)]
 
 
-def _items(value: Any) -> Any:
+def _items(value: object) -> Sequence[object]:
     if isinstance(value, list | tuple):
         return value
     if hasattr(value, "__array__"):  # arrays, and the series of data frames
         array = np.asarray(value)
         if array.ndim and array.dtype.kind in "biufUO":
-            return array.tolist()
+            return list(array.tolist())
     raise NotPlainError
 
 
-def from_plain(data: Any) -> Any:
+def from_plain(data: object) -> Any:
     """What `to_plain` made JSON of: no deeper, and no more."""
     return _Given().of(data, _MOST_DEPTH)
 
@@ -85,7 +88,7 @@ class _Given:
     def __init__(self) -> None:
         self.left = _MOST_ITEMS
 
-    def of(self, data: Any, depth: int) -> Any:
+    def of(self, data: object, depth: int) -> Any:
         self.left -= 1
         if depth == 0 or self.left < 0:
             raise FormatError("An option is deeper, or holds more, than options do: damaged?")
@@ -109,14 +112,14 @@ class _Given:
         return [(self.of(key, depth - 1), self.of(value, depth - 1)) for key, value in items]
 
 
-def number_out(x: float) -> Any:
+def number_out(x: float) -> float | dict[str, str]:
     """A number as JSON has it."""
     if math.isfinite(x):
         return x
     return {"number": "nan" if math.isnan(x) else "inf" if x > 0 else "-inf"}
 
 
-def number_in(data: Any) -> float:
+def number_in(data: object) -> float:
     """A number from JSON."""
     if type(data) is float:
         return data
@@ -140,14 +143,14 @@ def writable(text: str) -> str:
     return text
 
 
-def readable(data: Any) -> str:
+def readable(data: object) -> str:
     """Text from JSON."""
     if not isinstance(data, str):
         raise FormatError(f"{_brief(data)} is no text.")
     return writable(data)
 
 
-def values_in(data: Any, *, ordered: bool = True) -> Values:
+def values_in(data: object, *, ordered: bool = True) -> Values:
     """Values of a category or labels, each once; sorted, unless an order is declared elsewhere."""
     if not isinstance(data, list) or not all(map(_is_value, data)):
         raise FormatError(f"{_brief(data)} is no list of values: words, numbers or truth values.")
@@ -161,11 +164,11 @@ def values_in(data: Any, *, ordered: bool = True) -> Values:
     return values
 
 
-def _is_value(value: Any) -> bool:
+def _is_value(value: object) -> bool:
     return isinstance(value, str | bool | int) or type(value) is float
 
 
-def _brief(data: Any) -> str:
+def _brief(data: object) -> str:
     """What a message shows of anything, however large or deep."""
     if isinstance(data, list | dict):
         return f"a {'list' if isinstance(data, list) else 'object'} of {counted(len(data), 'item')}"
@@ -178,20 +181,24 @@ def _brief(data: Any) -> str:
 # Where a field of a layout is read or written: the place, the lengths known there, the arrays.
 
 
-class Store(Protocol):
-    """Where arrays and bytes are put, and found again by name."""
+class Store:
+    """Where arrays and bytes are put, or found by name: one for writing, and one for reading."""
 
     def put(self, name: str, array: NDArray[Any]) -> str:
         """Keep an array; its name, which may be that of an equal one."""
+        raise TypeError(f"{name}, {array.shape}: this store is for reading")
 
     def get(self, name: str, *codes: str) -> NDArray[Any]:
         """The array of a name, if it is of one of these types."""
+        raise TypeError(f"{name}, {codes}: this store is for writing")
 
     def put_bytes(self, name: str, data: bytes) -> None:
         """Keep bytes under a name."""
+        raise TypeError(f"{name}, {len(data)}: this store is for reading")
 
     def get_bytes(self, name: str) -> bytes:
         """The bytes of a name."""
+        raise TypeError(f"{name}: this store is for writing")
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,6 +235,12 @@ class Scope:
         if name.isdigit():
             return size == int(name)
         return size >= 0 and self.sizes.setdefault(name, size) == size
+
+    def an_object(self, data: object) -> dict[str, object]:
+        """An object of JSON."""
+        if not isinstance(data, dict):
+            raise self.wrong("is no object")
+        return data
 
     def need(self, holds: bool, words: str) -> None:
         """Refuse what does not hold."""

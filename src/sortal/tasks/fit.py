@@ -20,9 +20,13 @@ from sortal.tasks.tables import open_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Unpack
+
+    from narwhals.typing import IntoDataFrame, IntoSeries
 
     from sortal._typing import Places
-    from sortal.data.files.read import FileTable
+    from sortal.tasks.registry import SomeClassifier
+    from sortal.tasks.tables import DataLike, FileTable, ReadOptions
 
 
 # --- The rows that a model is learned from: opened, checked, without dropped columns -------------
@@ -35,19 +39,19 @@ class TrainingRows:
     `places` are those of the labeled rows among all, from 0.
     """
 
-    X: Any
-    y: Any
-    all_rows: Any
+    X: IntoDataFrame
+    y: IntoSeries
+    all_rows: IntoDataFrame
     file: FileTable | None
     places: Places
 
 
 def training_rows(
-    data: Any,
+    data: DataLike,
     target: str,
     drop: Sequence[str],
     categorical_features: Sequence[str],
-    reading: Mapping[str, Any],
+    reading: ReadOptions,
 ) -> TrainingRows:
     """The rows of a table by its target; a row without a label is left out, and said."""
     opened = open_table(data, **reading)
@@ -106,7 +110,7 @@ def is_missing(series: nw.Series[Any]) -> nw.Series[Any]:
 
 def make_estimator(
     learner: str, options: Mapping[str, Any] | None, categorical_features: Sequence[str]
-) -> Any:
+) -> SomeClassifier:
     """An estimator of a registered learner, not fitted."""
     given = dict(options or {})
     if categorical_features:
@@ -120,15 +124,15 @@ def make_estimator(
 
 
 def fit(
-    data: Any,
+    data: DataLike,
     target: str,
     learner: str = "tree",
     options: Mapping[str, Any] | None = None,
     *,
     drop: Sequence[str] = (),
     categorical_features: Sequence[str] = (),
-    **reading: Any,
-) -> Any:
+    **reading: Unpack[ReadOptions],
+) -> SomeClassifier:
     """Learn to predict a column.
 
     Parameters
@@ -169,7 +173,9 @@ def fit(
     return estimator
 
 
-def remember_call(estimator: Any, target: str, drop: Sequence[str], file: FileTable | None) -> None:
+def remember_call(
+    estimator: SomeClassifier, target: str, drop: Sequence[str], file: FileTable | None
+) -> None:
     """How the fit was called for, and how its file was read, for later files to be read alike."""
     written = None if file is None else _written(file)
     dropped = tuple(dict.fromkeys(drop))

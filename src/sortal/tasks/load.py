@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from sortal.base.save import restore
 from sortal.data.files.cells import Written
@@ -13,19 +13,21 @@ from sortal.data.files.open import check_path
 from sortal.errors import FormatError, ParameterError, ReadingWarning, SortalError, listed, warn
 from sortal.modelfile.archive import read_archive
 from sortal.tasks.registry import estimator_named
-from sortal.tasks.tables import open_table
+from sortal.tasks.tables import OpenedTable, open_table, read_file
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    import pandas as pd
 
     from sortal.base.save import DataFile
     from sortal.data.columns import Value, Values
-    from sortal.data.files.read import FileTable
     from sortal.data.schema import ColumnSchema
-    from sortal.tasks.tables import OpenedTable
+    from sortal.tasks.registry import FittedClassifier, SomeClassifier
+    from sortal.tasks.tables import DataLike, FileTable, ReadOptions
+
+    ModelLike: TypeAlias = FittedClassifier | str | os.PathLike[str]
 
 
-def load(path: str | os.PathLike[str]) -> Any:
+def load(path: str | os.PathLike[str]) -> SomeClassifier:
     """The fitted estimator that `save` wrote into a model file.
 
     The file is data: nothing in it is executed, and the class that it names is looked up among the
@@ -73,7 +75,7 @@ def load(path: str | os.PathLike[str]) -> Any:
         ) from None
     if not hasattr(cls, "save"):
         raise FormatError(f"{name} does not say how it is kept in a model file.")
-    return restore(cls, parts)
+    return cast("SomeClassifier", restore(cls, parts))
 
 
 # --- A model, given as a fitted estimator or as a model file, and rows for it --------------------
@@ -83,10 +85,10 @@ def load(path: str | os.PathLike[str]) -> Any:
 _NUMBER = re.compile(r"[+-]?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
 
 
-def as_model(model: Any, data: Any = None) -> Any:
+def as_model(model: ModelLike, data: object = None) -> SomeClassifier:
     """The fitted estimator; `data` is what comes after it."""
     if hasattr(model, "predict"):
-        return model
+        return cast("SomeClassifier", model)
     check_path(Path(model))
     try:
         return load(model)
@@ -107,7 +109,11 @@ def _is_model_file(path: str | os.PathLike[str]) -> bool:
     return True
 
 
-def open_for(estimator: Any, data: Any, reading: Mapping[str, Any]) -> OpenedTable:
+def open_for(
+    estimator: FittedClassifier,
+    data: DataLike,
+    reading: ReadOptions,
+) -> OpenedTable:
     """New rows. A file is read as that of the fit was, unless an option says otherwise.
 
     Columns that the model knows are read as what they are to it. Else other rows of a file would
@@ -119,23 +125,23 @@ def open_for(estimator: Any, data: Any, reading: Mapping[str, Any]) -> OpenedTab
     columns, named = _columns(estimator), reading.get("text") or ()
     kept = _file_of_fit(estimator)
     like = None if kept is None else Written(kept.delimiter, kept.decimal, kept.na_values)
-    opened = open_table(data, **reading, known={c.name: c.kind for c in columns}, like=like)
-    if kept is not None and opened.file is not None:
-        _warn_unlike(kept, opened.file, reading)
+    file = read_file(data, **reading, known={c.name: c.kind for c in columns}, like=like)
+    if kept is not None:
+        _warn_unlike(kept, file, reading)
     for column in columns:
         name, values = column.name, column.values
         strange = column.kind == "category" and not all(isinstance(v, str) for v in values)
-        if strange and name in opened.frame.columns and name not in named:
-            opened.frame[name] = as_fitted(opened.frame[name], values)
-    return opened
+        if strange and name in file.frame.columns and name not in named:
+            file.frame[name] = as_fitted(file.frame[name], values)
+    return OpenedTable(file.frame, file)
 
 
-def _file_of_fit(estimator: Any) -> DataFile | None:
+def _file_of_fit(estimator: FittedClassifier) -> DataFile | None:
     call = getattr(estimator, "_fit_call", None)
     return None if call is None else call.file
 
 
-def _warn_unlike(kept: DataFile, file: FileTable, reading: Mapping[str, Any]) -> None:
+def _warn_unlike(kept: DataFile, file: FileTable, reading: ReadOptions) -> None:
     """Say how a file is read otherwise than that of the fit; its delimiter only if it was given.
 
     Parquet and JSON lines have neither delimiter nor decimal mark, nor have numbers without one.
@@ -159,12 +165,12 @@ def _warn_unlike(kept: DataFile, file: FileTable, reading: Mapping[str, Any]) ->
         )
 
 
-def as_fitted(cells: Any, values: Values) -> Any:
+def as_fitted(cells: pd.Series, values: Values) -> pd.Series:
     """Text as the truth values and numbers that it stands for, where these were fitted."""
-    meant: dict[Any, Value] = {value: value for value in values}
+    meant: dict[Value, Value] = {value: value for value in values}
     meant |= {str(value).lower(): value for value in values if isinstance(value, bool)}
 
-    def read(cell: Any) -> Any:
+    def read(cell: object) -> object:
         if not isinstance(cell, str):
             return None
         if cell.lower() in ("true", "false"):
@@ -174,6 +180,6 @@ def as_fitted(cells: Any, values: Values) -> Any:
     return type(cells)([read(cell) for cell in cells], index=cells.index, dtype=object)
 
 
-def _columns(estimator: Any) -> tuple[ColumnSchema, ...]:
+def _columns(estimator: FittedClassifier) -> tuple[ColumnSchema, ...]:
     schema = getattr(estimator, "_schema", None)
     return () if schema is None else schema.columns

@@ -17,13 +17,24 @@ from sortal.tasks.registry import check_columns, features_among
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Unpack
+
+    from narwhals.typing import IntoDataFrame
 
     from sortal.records.tables import Table, Working
+    from sortal.tasks.load import ModelLike
+    from sortal.tasks.registry import SomeClassifier
+    from sortal.tasks.tables import DataLike, ReadOptions
 
 
 def predict(
-    model: Any, data: Any, *, proba: bool = False, keep: Sequence[str] = (), **reading: Any
-) -> Any:
+    model: ModelLike,
+    data: DataLike,
+    *,
+    proba: bool = False,
+    keep: Sequence[str] = (),
+    **reading: Unpack[ReadOptions],
+) -> IntoDataFrame:
     """A table with the number and the predicted class of each row.
 
     Parameters
@@ -54,7 +65,7 @@ def predict(
     frame = nw.from_native(open_for(estimator, data, reading).frame, eager_only=True)
     check_columns(keep, frame.columns, "keep")
     said = estimator.predict(frame.to_native())
-    columns: list[tuple[str, Any]] = [
+    columns: list[tuple[str, object]] = [
         ("row", list(range(1, len(said) + 1))),
         ("prediction", said.tolist()),
     ]
@@ -66,7 +77,7 @@ def predict(
     return _frame(dict(zip(names, (part for _, part in columns), strict=True)), frame)
 
 
-def _frame(columns: dict[str, Any], like: nw.DataFrame[Any]) -> Any:
+def _frame(columns: Mapping[str, object], like: nw.DataFrame[Any]) -> IntoDataFrame:
     """A frame of the library of another."""
     made = {
         name: part.alias(name)
@@ -74,14 +85,18 @@ def _frame(columns: dict[str, Any], like: nw.DataFrame[Any]) -> Any:
         else nw.new_series(name, part, backend=like.implementation)
         for name, part in columns.items()
     }
-    return nw.from_dict(made).to_native()
+    frame: IntoDataFrame = nw.from_dict(made).to_native()
+    return frame
 
 
 # --- Explain what a model says of rows of a file or a frame --------------------------------------
 
 
 def explain(
-    model: Any, data: Any, rows: Sequence[int] | None = None, **reading: Any
+    model: ModelLike,
+    data: DataLike,
+    rows: Sequence[int] | None = None,
+    **reading: Unpack[ReadOptions],
 ) -> Explanations[Any]:
     """Why the model says what it says: one record a row, whose parts add up.
 
@@ -103,7 +118,7 @@ def explain(
 
 
 def explain_rows(
-    estimator: Any, frame: nw.DataFrame[Any], numbers: Sequence[int]
+    estimator: SomeClassifier, frame: nw.DataFrame[Any], numbers: Sequence[int]
 ) -> Explanations[Any]:
     """Explanations that are numbered as the rows of the data."""
     made = estimator.explain(chosen_rows(frame, numbers).to_native())
@@ -137,7 +152,7 @@ _PRUNING = {
 
 
 def working(
-    data: Any,
+    data: DataLike,
     target: str,
     learner: str = "tree",
     options: Mapping[str, Any] | None = None,
@@ -146,7 +161,7 @@ def working(
     node: int | None = None,
     drop: Sequence[str] = (),
     categorical_features: Sequence[str] = (),
-    **reading: Any,
+    **reading: Unpack[ReadOptions],
 ) -> Working:
     """Fit a learner and show how a textbook would work it out.
 
@@ -201,7 +216,9 @@ def _as_in_textbooks(learner: str, options: Mapping[str, Any]) -> Mapping[str, A
     return options if learner != "tree" or pruned else {"pruning": None, **options}
 
 
-def _of_rows(estimator: Any, chosen: nw.DataFrame[Any], numbers: Sequence[int]) -> Working:
+def _of_rows(
+    estimator: SomeClassifier, chosen: nw.DataFrame[Any], numbers: Sequence[int]
+) -> Working:
     """The working of a fit, and of rows with their numbers in the data."""
     of_fit: Working = estimator.working()
     if not numbers:
@@ -220,7 +237,7 @@ def _numbered(table: Table, numbers: Sequence[int]) -> Table:
 
 
 def _with_ways(
-    working: Working, estimator: Any, every: nw.DataFrame[Any], numbers: Sequence[int]
+    working: Working, estimator: SomeClassifier, every: nw.DataFrame[Any], numbers: Sequence[int]
 ) -> Working:
     """The working of a node, and the ways of rows through the tree."""
     if not numbers:

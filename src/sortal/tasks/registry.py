@@ -8,20 +8,31 @@ from __future__ import annotations
 
 import inspect
 import re
+import shlex
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 
 from sortal.errors import ColumnError, ParameterError, listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from os import PathLike
 
+    from narwhals.typing import IntoDataFrame, IntoSeries
+    from numpy.typing import NDArray
+
+    from sortal._typing import Float, LabelsLike, TableLike
+    from sortal.base.learner import FitReport
+    from sortal.base.save import FitCall
     from sortal.pictures import Pictures
 
 
-# --- Words of messages: the names nearest to one that users give ---------------------------------
+# --- Words of messages: names nearest to one that users give, and what to type -------------------
+
+# Fewer rows than that are too few to tell an identifier from chance.
+FEW_ROWS = 20
 
 
 def nearest_first(given: str, known: Sequence[str]) -> list[str]:
@@ -43,6 +54,52 @@ def features_among(categorical_features: Sequence[str], target: str) -> list[str
     """The names of columns that are declared to be categories, without the target."""
     return [name for name in categorical_features if name != target]
 
+
+def option(name: str, value: str) -> str:
+    """An option as one would type it into a shell."""
+    word = shlex.quote(value)
+    return f"{name}={word}" if value.startswith("-") else f"{name} {word}"
+
+
+# --- What tasks know of a classifier, whatever its kind ------------------------------------------
+
+
+class FittedClassifier(Protocol):
+    """A fitted classifier, one of ours or of somebody's own that is registered."""
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The classes, in the order of the columns of probabilities."""
+
+    @property
+    def fit_report_(self) -> FitReport:
+        """What the fit met."""
+
+    def predict(self, X: TableLike) -> NDArray[Any]:
+        """The class of each row."""
+
+    def predict_proba(self, X: TableLike) -> Float:
+        """The probability of each class, of those that are probabilistic."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters, by name."""
+
+
+class SomeClassifier(FittedClassifier, Protocol):
+    """One whose class is known only when it is there, and with it what else it has."""
+
+    _fit_call: FitCall | None
+
+    def fit(self, X: TableLike, y: LabelsLike) -> Self:
+        """Fit again."""
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write it into a model file."""
+
+    def __getattr__(self, name: str) -> Any: ...
+
+
+# --- The learners --------------------------------------------------------------------------------
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
@@ -67,7 +124,7 @@ class LearnerFacts:
 
 
 @dataclass(frozen=True)
-class Learner:
+class LearnerEntry:
     """A method that can be asked for by name.
 
     `estimator` is the class itself, or "module:Class" where it can be imported. `grid` gives for
@@ -97,7 +154,15 @@ class Learner:
         module, _, name = self.estimator.partition(":")
         return cast("type", getattr(import_module(module), name))
 
-    def draw(self, estimator: Any, X: Any, y: Any, *, rows: bool, **extra: Any) -> Pictures | None:
+    def draw(
+        self,
+        estimator: FittedClassifier,
+        X: IntoDataFrame,
+        y: IntoSeries,
+        *,
+        rows: bool,
+        **extra: object,
+    ) -> Pictures | None:
         """Pictures of a fitted estimator; None of a learner that brings no function for them."""
         if not self.pictures:
             return None
@@ -112,7 +177,7 @@ class Learner:
         named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
         return {p.name: p.default for p in parameters if p.kind in named}
 
-    def make(self, **options: Any) -> Any:
+    def make(self, **options: object) -> SomeClassifier:
         """An estimator that is not fitted; an option that does not exist is an error."""
         known = list(self.options())
         for name in options:
@@ -121,13 +186,13 @@ class Learner:
                     f"The learner {self.name!r} has no option {name!r}: "
                     f"it has {listed(nearest_first(name, known), most=40)}."
                 )
-        return self.load()(**options)
+        return cast("SomeClassifier", self.load()(**options))
 
 
-_LEARNERS: dict[str, Learner] = {}
+_LEARNERS: dict[str, LearnerEntry] = {}
 
 
-def register(learner: Learner) -> Learner:
+def register(learner: LearnerEntry) -> LearnerEntry:
     """Add a learner to all tasks and commands; a name that is taken is an error."""
     _check(learner)
     if learner.name in _LEARNERS:
@@ -151,12 +216,12 @@ def unregister(name: str) -> None:
     del _LEARNERS[find(name).name]
 
 
-def learners() -> tuple[Learner, ...]:
+def learners() -> tuple[LearnerEntry, ...]:
     """All learners, in the order in which they were registered."""
     return tuple(_LEARNERS.values())
 
 
-def find(name: str) -> Learner:
+def find(name: str) -> LearnerEntry:
     """The learner of a name."""
     if not isinstance(name, str) or name not in _LEARNERS:
         known = listed(nearest_first(str(name), list(_LEARNERS)), most=40)
@@ -164,7 +229,7 @@ def find(name: str) -> Learner:
     return _LEARNERS[name]
 
 
-def learner_of(class_name: str) -> Learner:
+def learner_of(class_name: str) -> LearnerEntry:
     """The learner whose estimator has this class name; nothing that is not listed is imported."""
     for learner in _LEARNERS.values():
         if learner.class_name == class_name:
@@ -181,9 +246,11 @@ def estimator_named(class_name: str) -> type:
     return learner_of(class_name).load()
 
 
-def _check(learner: Learner) -> None:
-    if not isinstance(learner, Learner):
-        raise ParameterError(f"{learner!r} is no Learner: registry.Learner(...) makes one.")
+def _check(learner: LearnerEntry) -> None:
+    if not isinstance(learner, LearnerEntry):
+        raise ParameterError(
+            f"{learner!r} is no LearnerEntry: registry.LearnerEntry(...) makes one."
+        )
     if not _NAME.fullmatch(learner.name):
         raise ParameterError(
             f"name={learner.name!r} cannot be used: give small letters, digits and underscores, "
@@ -210,7 +277,7 @@ _EXPECTED = (
 )
 
 for _learner in (
-    Learner(
+    LearnerEntry(
         "tree",
         "sortal.trees.estimator:TreeClassifier",
         "decision tree",
@@ -230,7 +297,7 @@ for _learner in (
         {"criterion": ("gain", "gini"), "confidence": ("auto", 0.05), "min_samples_leaf": (1, 10)},
         "sortal.trees.displays.tree:pictures",
     ),
-    Learner(
+    LearnerEntry(
         "bayes",
         "sortal.bayes.estimator:DiscreteBayes",
         "discrete Bayes",
@@ -250,7 +317,7 @@ for _learner in (
         {"alpha": (1.0, 0.1, 10.0)},
         "sortal.bayes.displays:pictures",
     ),
-    Learner(
+    LearnerEntry(
         "lda",
         "sortal.discriminants.linear.estimator:LinearDiscriminant",
         "linear discriminant",
@@ -266,7 +333,7 @@ for _learner in (
         {"shrinkage": (None, 0.1, 0.5)},
         "sortal.discriminants.displays.canonical:linear_pictures",
     ),
-    Learner(
+    LearnerEntry(
         "qda",
         "sortal.discriminants.quadratic.estimator:QuadraticDiscriminant",
         "quadratic discriminant",
@@ -283,7 +350,7 @@ for _learner in (
         {"pooling": (0.0, 0.1, 0.5)},
         "sortal.discriminants.displays.canonical:quadratic_pictures",
     ),
-    Learner(
+    LearnerEntry(
         "fisher",
         "sortal.discriminants.fisher.estimator:FisherDiscriminant",
         "Fisher's discriminant",
@@ -300,7 +367,7 @@ for _learner in (
         {"threshold": ("midpoint", "least_error")},
         "sortal.discriminants.displays.canonical:fisher_pictures",
     ),
-    Learner(
+    LearnerEntry(
         "indicator",
         "sortal.discriminants.indicator:IndicatorRegression",
         "indicator regression",
@@ -317,7 +384,7 @@ for _learner in (
         {"ridge": (0.0, 1.0, 100.0)},
         "sortal.discriminants.displays.canonical:indicator_pictures",
     ),
-    Learner(
+    LearnerEntry(
         "neighbors",
         "sortal.neighbors.estimator:NeighborsClassifier",
         "nearest neighbors",
@@ -337,7 +404,7 @@ for _learner in (
         {"n_neighbors": (5, 1, 15), "weights": ("auto", "distance")},
         "sortal.neighbors.displays:pictures",
     ),
-    Learner(
+    LearnerEntry(
         "kernel",
         "sortal.kernels.estimator:KernelDiscriminant",
         "kernel discriminant",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -15,24 +15,26 @@ from sortal.records.render import fold, page
 from sortal.records.tables import MOST_TABLES, Table, Working
 from sortal.summaries.rows import KeptRows
 from sortal.summaries.value_tables import BayesSummary
-from sortal.tasks.inspect.findings import FEW
+from sortal.tasks.findings import FEW
 from sortal.tasks.load import as_model
 from sortal.tasks.registry import learner_of
-from sortal.tasks.report.phrases import some_of
+from sortal.tasks.report.why import some_of
 from sortal.trees.rules import Rules
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Sequence
 
-    from sortal._typing import Counts
+    from sortal._typing import Counts, Plain
     from sortal.base.save import DataFile
     from sortal.records.tables import Cell
+    from sortal.tasks.load import ModelLike
+    from sortal.tasks.registry import SomeClassifier
 
 
 # --- What of the rows that it was learned from a model holds, and with it its file ---------------
 
 
-def held(estimator: Any) -> str:
+def held(estimator: SomeClassifier) -> str:
     """Values of categories, of which rare ones can tell of people, and rows; or that none are."""
     counts, model = _counts(estimator), estimator._model
     columns = [one for one in estimator._schema.columns if one.values]
@@ -54,7 +56,7 @@ def _rare(counts: Counts | None) -> str:
     return f" ({n:,} of them in fewer than {FEW} rows)" if n else ""
 
 
-def _counts(estimator: Any) -> dict[str, Counts]:
+def _counts(estimator: SomeClassifier) -> dict[str, Counts]:
     """How many rows have each value, by column; nothing where it is not known.
 
     A tree keeps the values alone. The counts of Bayes are rows where every row weighs one.
@@ -104,6 +106,25 @@ _RESOLVED = {
 _MOST_CLASSES = 10
 
 
+class ModelRules(Protocol):
+    """The rules of a model, in order."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, i: slice) -> ModelRules: ...
+
+    def to_dict(self) -> Plain:
+        """Plain lists and strings."""
+
+    def to_text(self) -> str:
+        """What is printed."""
+
+    def to_markdown(self) -> str:
+        """The same in Markdown."""
+
+    def _repr_html_(self) -> str: ...
+
+
 @dataclass(frozen=True, repr=False)
 class ModelDescription:
     """A model to be read: facts, options that differ from their defaults, rules or tables."""
@@ -111,7 +132,7 @@ class ModelDescription:
     title: str
     facts: Table
     options: Table
-    rules: Any
+    rules: ModelRules | None
     tables: tuple[Table, ...]
     more: str = ""
 
@@ -167,7 +188,7 @@ class ModelDescription:
         return faces.join_html(title, parts)
 
 
-def show(model: Any, *, everything: bool = False) -> ModelDescription:
+def show(model: ModelLike, *, everything: bool = False) -> ModelDescription:
     """What a model is, what it was learned from, and the model to be read.
 
     Parameters
@@ -210,7 +231,7 @@ def _short(shown: ModelDescription) -> ModelDescription:
     )
 
 
-def _title_and_reading(estimator: Any) -> tuple[str, str]:
+def _title_and_reading(estimator: SomeClassifier) -> tuple[str, str]:
     """A title and how the model is read."""
     try:
         learner = learner_of(type(estimator).__name__)
@@ -219,7 +240,7 @@ def _title_and_reading(estimator: Any) -> tuple[str, str]:
     return learner.title[:1].upper() + learner.title[1:], learner.facts.reads
 
 
-def _facts(estimator: Any) -> list[tuple[str, Cell]]:
+def _facts(estimator: SomeClassifier) -> list[tuple[str, Cell]]:
     """Classes, columns, rows, missing values, size and where the rows came from."""
     classes = [str(label) for label in estimator.classes_.tolist()]
     named = ", ".join(classes[:_MOST_CLASSES])
@@ -241,7 +262,7 @@ def _facts(estimator: Any) -> list[tuple[str, Cell]]:
     return rows + _origin(estimator)
 
 
-def _origin(estimator: Any) -> list[tuple[str, Cell]]:
+def _origin(estimator: SomeClassifier) -> list[tuple[str, Cell]]:
     """The call for the fit, the file of its rows, their fingerprint, and what the model holds."""
     rows: list[tuple[str, Cell]] = []
     call = getattr(estimator, "_fit_call", None)
@@ -266,7 +287,7 @@ def _read_as(file: DataFile) -> str:
     return f"{', '.join(told)}; missing values: NA, ? and the like{words}"
 
 
-def _columns_by_kind(estimator: Any, names: Any) -> str:
+def _columns_by_kind(estimator: SomeClassifier, names: Sequence[object]) -> str:
     """The columns, and of which kind they are where that is known."""
     schema = getattr(estimator, "_schema", None)
     if schema is None:
@@ -277,10 +298,10 @@ def _columns_by_kind(estimator: Any, names: Any) -> str:
     return "; ".join(f"{kind}: {', '.join(columns)}" for kind, columns in by_kind.items())
 
 
-def _options(estimator: Any) -> Table:
+def _options(estimator: SomeClassifier) -> Table:
     """Options that differ from their defaults."""
     given = estimator.get_params(deep=False)
-    usual = _defaults(estimator)
+    usual = type(estimator)().get_params(deep=False)
     rows = tuple(
         (name, _option_text(value))
         for name, value in given.items()
@@ -290,16 +311,11 @@ def _options(estimator: Any) -> Table:
     return Table("options", "Options that differ from their defaults", heads, rows)
 
 
-def _defaults(estimator: Any) -> Mapping[str, Any]:
-    fresh: Mapping[str, Any] = type(estimator)().get_params(deep=False)
-    return fresh
-
-
-def _option_text(value: Any) -> str:
+def _option_text(value: object) -> str:
     return value if isinstance(value, str) else repr(value)
 
 
-def _tables(estimator: Any) -> tuple[Table, ...]:
+def _tables(estimator: SomeClassifier) -> tuple[Table, ...]:
     """The tables to read a model by."""
     if not hasattr(estimator, "working"):
         return ()

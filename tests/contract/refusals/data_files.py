@@ -13,9 +13,9 @@ import pandas as pd
 from tests.contract.refusals.table import Refusal
 
 from sortal.data.atomic_write import replace_file
-from sortal.data.files.read import read_file
 from sortal.data.files.write import format_of, write_table
 from sortal.errors import ColumnError, InputError, InputTypeError, ParameterError
+from sortal.tasks.tables import read_file
 
 
 def take(content: str | bytes, name: str = "t.csv", **options: Any) -> object:

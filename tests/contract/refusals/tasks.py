@@ -26,7 +26,7 @@ from sortal.tasks.compare.baselines import find_baseline
 from sortal.tasks.compare.choose import ScoredCandidate, choose, interval
 from sortal.tasks.compare.fold_run import plan_folds
 from sortal.tasks.fit import fit
-from sortal.tasks.inspect.inspect import inspect
+from sortal.tasks.inspection import inspect
 from sortal.tasks.predict import explain, predict, working
 from sortal.tasks.report.gather import join_rare
 from sortal.tasks.report.report import report_format
@@ -85,7 +85,7 @@ def rivals(*scores: tuple[float, ...], names: str = "ab") -> Any:
 
 def registered(**given: Any) -> Any:
     entry: dict[str, Any] = {"name": "toy", "estimator": Toy, "title": "", "facts": FACTS}
-    return registry.register(registry.Learner(**entry | given))
+    return registry.register(registry.LearnerEntry(**entry | given))
 
 
 def taken_in(make: str, y: Any = (0, 1, 0, 1, 1, 0), weight: Any = None, **changed: Any) -> Any:
@@ -287,13 +287,14 @@ REFUSALS: Final = [
     Refusal("from_sklearn: a pipeline", pipeline_taken_in, InputTypeError,
             "give the fitted tree inside it"),
     Refusal("register: what is no entry", lambda: registry.register("toy"),  # type: ignore[arg-type]
-            ParameterError, "is no Learner"),
+            ParameterError, "is no LearnerEntry"),
     Refusal("a learner in capitals", lambda: registry.find("QDA"), ParameterError,
             "no learner 'QDA': there are 'qda', 'lda', 'tree'"),
     Refusal("a class of no learner", lambda: registry.estimator_named("os.system"), ParameterError,
             "called 'os.system': there are 'TreeClassifier'"),
     Refusal("an option with a slip",
-            lambda: registry.Learner("toy", Toy, "toy", FACTS).make(colour="blue"), ParameterError,
+            lambda: registry.LearnerEntry("toy", Toy, "toy", FACTS).make(colour="blue"),
+            ParameterError,
             "'toy' has no option 'colour': it has 'color'"),
     Refusal("no such baseline", lambda: find_baseline("forest"), ParameterError,
             "there are 'majority'"),

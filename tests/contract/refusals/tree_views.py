@@ -13,7 +13,7 @@ from sortal.data.sources import Batch
 from sortal.decision.folds import assign_folds, from_pairs, numbered
 from sortal.decision.posterior import leading, log_posterior, posterior, shares_of_votes
 from sortal.errors import ColumnError, InputError, InputTypeError, LabelError, ParameterError
-from sortal.tasks.report.decide import decide_part
+from sortal.tasks.report.page import decide_part
 from sortal.trees.displays.cuts import FrequenciesDisplay, ScoresDisplay
 from sortal.trees.displays.tree import TreeDisplay
 from sortal.trees.drawing.html import html_of, tree_part

@@ -13,8 +13,8 @@ import pytest
 from tests.data.files.hostile_csv import DAMAGES, damaged, table
 
 from sortal.data.files.column_types import NA_WORDS
-from sortal.data.files.read import read_file
 from sortal.errors import InputError
+from sortal.tasks.tables import read_file
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -25,9 +25,9 @@ from sortal.data.files import cells as csv_survey
 from sortal.data.files import column_types as duck
 from sortal.data.files import csv_reader as csv_rows
 from sortal.data.files import open as plain_files
-from sortal.data.files.read import FileTable, read_file
 from sortal.data.sources import read_table
 from sortal.errors import InputError
+from sortal.tasks.tables import FileTable, read_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,8 +18,8 @@ import pytest
 
 from sortal.data.columns import dump_json
 from sortal.data.files import write as saving
-from sortal.data.files.read import read_file
 from sortal.data.files.write import format_of, write_table
+from sortal.tasks.tables import read_file
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
 from sortal import LinearDiscriminant
+from sortal.discriminants.held_out import read_folds, without_each
 from sortal.discriminants.leave_one_out import (
     GRID,
     FittedStatistics,
@@ -18,7 +19,6 @@ from sortal.discriminants.leave_one_out import (
     read_fitted,
     same_rows,
 )
-from sortal.discriminants.held_out import read_folds, without_each
 from sortal.discriminants.linear.leave_one_out import (
     LinearBase,
     _fourth_change,

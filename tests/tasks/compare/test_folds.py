@@ -26,8 +26,9 @@ from sortal.tasks.compare.fold_run import (
     run_fold,
 )
 from sortal.tasks.compare.run import OutOfFold, Run, join_out_of_fold
+from sortal.tasks.compare.settings import CompareOptions
 from sortal.tasks.fit import training_rows
-from sortal.tasks.registry import Learner, LearnerFacts, find
+from sortal.tasks.registry import LearnerEntry, LearnerFacts, find
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,7 +54,7 @@ def problem(frame: Any = None, **changes: Any) -> FoldProblem:
 
 
 def toy(cls: type) -> Candidate:
-    return Candidate("toy", "toy", False, Learner("toy", cls, "toy", LearnerFacts(False, "")))  # noqa: FBT003
+    return Candidate("toy", "toy", False, LearnerEntry("toy", cls, "toy", LearnerFacts(False, "")))  # noqa: FBT003
 
 
 class Toy(ClassifierMixin, BaseEstimator):
@@ -225,7 +226,6 @@ OPTIONS |= {
     "confidence_level": 0.95,
 }
 OPTIONS |= {"tune": False, "drop": (), "categorical_features": (), "random_state": 5, "n_jobs": 1}
-OPTIONS |= {"progress": None}
 
 
 def unlabeled() -> pd.DataFrame:
@@ -238,7 +238,7 @@ def unlabeled() -> pd.DataFrame:
 @pytest.fixture(scope="module")
 def found(one_process: None) -> Comparison:
     with pytest.warns(MissingValueWarning, match="3 of 150 rows"):
-        return run_comparison(unlabeled(), "species", keep=True, **OPTIONS)
+        return run_comparison(unlabeled(), CompareOptions("species", **OPTIONS), keep=True)
 
 
 def test_learners_are_kept_and_baselines_are_not(found: Comparison) -> None:
@@ -270,7 +270,7 @@ def test_they_are_those_of_the_first_repeat(found: Comparison) -> None:
 def test_nothing_else_knows_of_it(found: Comparison) -> None:
     with pytest.warns(MissingValueWarning):
         rows = training_rows(unlabeled(), "species", (), (), {})
-    plain = run_comparison(rows, "species", path="somewhere.csv", **OPTIONS)
+    plain = run_comparison(rows, CompareOptions("species", **OPTIONS), path="somewhere.csv")
     assert plain.kept == {}
     assert plain.settings.path == "somewhere.csv"
     assert plain.settings.left_out == 3

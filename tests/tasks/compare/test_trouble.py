@@ -27,7 +27,7 @@ from sortal.tasks import registry
 from sortal.tasks.compare import workers
 from sortal.tasks.compare.compare import compare
 from sortal.tasks.compare.run import Schedule
-from sortal.tasks.registry import Learner, LearnerFacts
+from sortal.tasks.registry import LearnerEntry, LearnerFacts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -130,7 +130,7 @@ def toys() -> Iterator[list[str]]:
     classes = (Toy, Exits, Crashes, Hangs, PressesCtrlC, Talks, Drags, Locked, _stranger())
     for cls in classes:
         facts = LearnerFacts(probabilistic=False, reads="It is not.")
-        registry.register(Learner(cls.__name__.lower(), cls, cls.__name__, facts))
+        registry.register(LearnerEntry(cls.__name__.lower(), cls, cls.__name__, facts))
     yield [cls.__name__.lower() for cls in classes]
     for cls in classes:
         registry.unregister(cls.__name__.lower())
@@ -229,14 +229,14 @@ import itertools, pathlib
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sortal import datasets
 from sortal.tasks.compare.compare import compare
-from sortal.tasks.registry import Learner, LearnerFacts, register
+from sortal.tasks.registry import LearnerEntry, LearnerFacts, register
 
 class Hangs(ClassifierMixin, BaseEstimator):
     def fit(self, X, y):
         pathlib.Path({flag!r}).touch()
         sum(itertools.repeat(0))
 
-register(Learner("hangs", Hangs, "hangs", LearnerFacts(False, "")))
+register(LearnerEntry("hangs", Hangs, "hangs", LearnerFacts(False, "")))
 print("begin", flush=True)
 compare(datasets.iris(), "species", learners=["hangs"], baselines=False, budget=1000)
 """
@@ -268,7 +268,7 @@ def _workers_of(pid: int) -> list[str]:
         ["/bin/ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False
     )
     found = listed.stdout.split()
-    return [child for child in found if b"sortal.tasks.compare.worker" in _command_of(child)]
+    return [child for child in found if b"sortal.tasks.compare.workers" in _command_of(child)]
 
 
 def _command_of(pid: str) -> bytes:
@@ -279,4 +279,4 @@ def _command_of(pid: str) -> bytes:
 
 
 def _is_alive(pid: str) -> bool:
-    return b"sortal.tasks.compare.worker" in _command_of(pid)
+    return b"sortal.tasks.compare.workers" in _command_of(pid)

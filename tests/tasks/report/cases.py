@@ -14,8 +14,7 @@ from sortal.tasks.compare.comparison import Comparison, ModelResult
 from sortal.tasks.compare.fold_run import Candidate, Folds
 from sortal.tasks.compare.settings import METRICS, Settings
 from sortal.tasks.registry import find
-from sortal.tasks.report.facts import ModelFacts
-from sortal.tasks.report.models import FittedLearner
+from sortal.tasks.report.models import FittedLearner, ModelFacts
 
 CLASSES = ("ant", "bee", "cow")
 TITLES = {"majority": "majority class", "logistic": "logistic regression"}

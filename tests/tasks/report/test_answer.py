@@ -13,12 +13,12 @@ from sortal import datasets
 from sortal.records.render import PagePart
 from sortal.records.tables import Table
 from sortal.tasks.compare.fold_run import Folds
-from sortal.tasks.inspect.inspect import inspect
+from sortal.tasks.compare.settings import ReportOptions
+from sortal.tasks.inspection import inspect
 from sortal.tasks.registry import learners
 from sortal.tasks.report.answer import answer
 from sortal.tasks.report.gather import _chosen
 from sortal.tasks.report.parts import has_form
-from sortal.tasks.report.report import ReportOptions
 from sortal.tasks.report.why import how_sure, why
 from sortal.tasks.tables import open_table
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sortal.tasks.compare.comparison import Comparison
-    from sortal.tasks.inspect.inspect import Inspection
-    from sortal.tasks.report.facts import SummaryTexts
+    from sortal.tasks.inspection import Inspection
+    from sortal.tasks.report.answer import SummaryTexts
 
 MAJORITY = model("majority", 1 / 3, 1)
 

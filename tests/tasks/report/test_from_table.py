@@ -14,11 +14,10 @@ import pytest
 
 import sortal
 from sortal import datasets
-from sortal.data.files import read as reader
 from sortal.errors import MissingValueWarning, SortalWarning
 from sortal.tasks import tables
 from sortal.tasks.compare.compare import compare
-from sortal.tasks.registry import Learner, LearnerFacts, register, unregister
+from sortal.tasks.registry import LearnerEntry, LearnerFacts, register, unregister
 from sortal.tasks.report.report import Report, report
 from sortal.tasks.show import show
 
@@ -252,7 +251,7 @@ def test_one_model_and_a_frame(
 
 def test_a_file_is_read_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     reads: list[Any] = []
-    read = reader.read_file
+    read = tables.read_file
 
     def count(*given: Any, **named: Any) -> Any:
         reads.append(given)
@@ -325,7 +324,8 @@ class Chatty(Dull):
 def strangers() -> Any:
     for cls in (Crooked, Dull, Chatty):
         name = cls.__name__.lower()
-        register(Learner(name, cls, name, LearnerFacts(probabilistic=False, reads="Read it not.")))
+        facts = LearnerFacts(probabilistic=False, reads="Read it not.")
+        register(LearnerEntry(name, cls, name, facts))
     yield
     for name in ("crooked", "dull", "chatty"):
         unregister(name)

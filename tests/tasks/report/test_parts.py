@@ -15,11 +15,12 @@ from tests.tasks.report.cases import comparison, entrant, model
 import sortal
 from sortal import datasets
 from sortal.records.tables import Table
+from sortal.tasks.compare.settings import ReportOptions
 from sortal.tasks.fit import TrainingRows
 from sortal.tasks.report.models import ExcerptLimits, cut_rules, cut_tables, fit_again, sentence
 from sortal.tasks.report.parts import is_tree, real_rows, smaller_trees, tree_part_of, typical_rows
-from sortal.tasks.report.phrases import gap, number, out_of, percent, some_of
-from sortal.tasks.report.report import ReportOptions, names, pictures_folder, report_format
+from sortal.tasks.report.report import names, pictures_folder, report_format
+from sortal.tasks.report.why import gap, number, out_of, percent, some_of
 
 
 def test_numbers_as_people_say_them() -> None:
@@ -109,7 +110,6 @@ def test_wishes_tell_what_is_not_usual() -> None:
     wishes = ReportOptions("y", learners=("lda",), drop=("a",), n_jobs=1, reading={"decimal": ","})
     assert wishes.named() == {"learners": ["lda"], "drop": ["a"]}
     assert wishes.fitting() == {"drop": ["a"]}
-    assert "include_rows" not in wishes.comparing()
     assert names("one") == ("one",)
     assert names(["one", "two"]) == ("one", "two")
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     import duckdb
+    import pandas as pd
 
     from sortal.data.files.column_types import InferredType
     from sortal.data.schema import Kind
@@ -98,7 +99,9 @@ def _type_text(
     return TypedText(tuple(columns), tuple(verdicts), decimal, tuple(notes), met)
 
 
-def fetch(con: Connection, expressions: Sequence[str], names: Sequence[str], where: str) -> Any:
+def fetch(
+    con: Connection, expressions: Sequence[str], names: Sequence[str], where: str
+) -> pd.DataFrame:
     """The rows as a data frame of pandas, in the order of the file."""
     import pandas as pd  # noqa: PLC0415  (only here, and slow to load)
 
@@ -134,7 +137,7 @@ def refuse_misfits(
             )
 
 
-def fetch_text(con: Connection, text: TypedText, where: str, n_rows: int) -> Any:
+def fetch_text(con: Connection, text: TypedText, where: str, n_rows: int) -> pd.DataFrame:
     """The columns as what they are."""
     expressions = [
         typed(column.value, verdict, has_missing=column.n_values < n_rows)
@@ -355,7 +358,7 @@ class Reading:
 class ReadResult:
     """What a reader gives."""
 
-    frame: Any
+    frame: pd.DataFrame
     dialect: dict[str, Any]
     notes: Sequence[str]
     met: Sequence[str]

@@ -60,14 +60,12 @@ def quoted(word: str) -> str:
     return "'" + word.replace("'", "''") + "'"
 
 
-def ask(
-    con: duckdb.DuckDBPyConnection, expressions: Sequence[str], where: str, table: str = "raw"
-) -> list[Any]:
-    """One row of aggregates over the rows of a table; many columns in several queries."""
+def ask(con: duckdb.DuckDBPyConnection, expressions: Sequence[str], where: str) -> list[Any]:
+    """One row of aggregates over the rows of `raw`; many columns in several queries."""
     answers: list[Any] = []
     for start in range(0, len(expressions), COLUMNS_A_QUERY):
         part = ", ".join(expressions[start : start + COLUMNS_A_QUERY])
-        answers += con.execute(f"SELECT {part} FROM {table} WHERE {where}").fetchone() or ()  # noqa: S608  (of our own words)
+        answers += con.execute(f"SELECT {part} FROM raw WHERE {where}").fetchone() or ()  # noqa: S608  (of our own words)
     return answers
 
 

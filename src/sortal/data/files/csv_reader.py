@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import duckdb
 
@@ -32,7 +32,8 @@ from sortal.data.files.open import BLOCK, BOM
 from sortal.errors import InputError, ParameterError, counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from _csv import Reader
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from sortal.data.files.cells import Reading, TypedText
     from sortal.data.files.open import PlainFile
@@ -76,7 +77,7 @@ def is_delimiter(sign: str) -> bool:
     return len(sign) == 1 and sign not in '"\r\n\0'
 
 
-def reader_of(lines: Any, delimiter: str, *, strict: bool = True) -> Any:
+def reader_of(lines: Iterable[str], delimiter: str, *, strict: bool = True) -> Reader:
     """Rows of cells: quoted cells may hold anything, blanks before a quote are skipped."""
     return csv.reader(
         lines,
@@ -227,7 +228,9 @@ def _refuse_one_column(file: PlainFile, given: str) -> None:
         )
 
 
-def with_rows(lines: Lines, found: Survey, use: Callable[[duckdb.DuckDBPyConnection], Any]) -> Any:
+def with_rows(
+    lines: Lines, found: Survey, use: Callable[[duckdb.DuckDBPyConnection], ReadResult]
+) -> ReadResult:
     """Read the rows, the first line among them, into a table `raw` of text and use it."""
     if _is_plain(lines, found):
         with duck_for(lines.path) as con:
@@ -403,7 +406,7 @@ def _misfit(lines: Lines, line: int, row: list[str]) -> str:
 def read_csv(file: PlainFile, wishes: Reading) -> ReadResult:
     """A CSV file as a frame, its dialect, and notes."""
     lines, found = look(file, wishes.delimiter, wishes.like.delimiter)
-    answer: ReadResult = with_rows(lines, found, partial(_frame, lines=lines, wishes=wishes))
+    answer = with_rows(lines, found, partial(_frame, lines=lines, wishes=wishes))
     return replace(answer, dialect=answer.dialect | {"encoding": file.encoding})
 
 

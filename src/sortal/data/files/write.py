@@ -19,6 +19,7 @@ from sortal.errors import ColumnError, InputTypeError, ParameterError, choose
 
 if TYPE_CHECKING:
     import narwhals as nw
+    from narwhals.typing import IntoDataFrame
 
 # What a spreadsheet takes for the beginning of a formula, also behind a tab or a line break.
 _FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")
@@ -35,7 +36,7 @@ _SUFFIXES = {
 
 
 def write_table(
-    frame: Any,
+    frame: IntoDataFrame,
     path: str | os.PathLike[str] | TextIO,
     format: str | None = None,  # noqa: A002
     *,
@@ -120,11 +121,11 @@ def _written(cells: list[Any]) -> list[Any]:
     ]
 
 
-def _word(cell: Any) -> Any:
+def _word(cell: object) -> object:
     return str(cell).lower() if isinstance(cell, bool) else cell
 
 
-def _escaped(cell: Any) -> Any:
+def _escaped(cell: object) -> object:
     """The same, with an apostrophe before a text that would be a formula; numbers are none."""
     is_formula = isinstance(cell, str) and cell.startswith(_FORMULAS)
     return f"'{cell}" if is_formula else _word(cell)

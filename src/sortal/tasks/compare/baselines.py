@@ -26,7 +26,7 @@ from sortal.errors import ParameterError, listed
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from sortal._typing import Float
+    from sortal._typing import Float, TableLike
 
 
 # Values of one column beyond so many, the rarest ones, are taken together.
@@ -42,7 +42,7 @@ class EncodedMatrix:
     is_category: tuple[bool, ...]
 
 
-def as_matrix(frame: Any, categorical_features: Sequence[str] = ()) -> EncodedMatrix:
+def as_matrix(frame: TableLike, categorical_features: Sequence[str] = ()) -> EncodedMatrix:
     """Read a table into a matrix; `categorical_features` names numbers that are categories."""
     table = read_table(frame)
     schema = declare_schema(table, list(categorical_features))
@@ -71,11 +71,11 @@ class Baseline:
     grid: Mapping[str, tuple[Any, ...]]
 
 
-def _linear_size(model: Any) -> int:
+def _linear_size(model: LogisticRegression | Perceptron | LinearSVC) -> int:
     return int(model.coef_.size + np.size(model.intercept_))
 
 
-def _kernel_size(model: Any) -> int:
+def _kernel_size(model: SVC) -> int:
     """The support vectors, their coefficients, the constants and gamma."""
     return int(
         np.prod(model.support_vectors_.shape)
@@ -143,7 +143,7 @@ def find_baseline(name: str) -> Baseline:
     raise ParameterError(f"There is no baseline {name!r}: there are {listed(known)}.")
 
 
-def make_baseline(name: str, matrix: EncodedMatrix, seed: int = 0) -> Any:
+def make_baseline(name: str, matrix: EncodedMatrix, seed: int = 0) -> Pipeline:
     """A pipeline: columns prepared, then the classifier, which is its step "model".
 
     Numbers: a missing value takes the median, and a column says where missing values were; mean 0,
@@ -166,7 +166,7 @@ def make_baseline(name: str, matrix: EncodedMatrix, seed: int = 0) -> Any:
     return Pipeline([("columns", ColumnTransformer(steps)), model])
 
 
-def size_of_baseline(name: str, pipeline: Any) -> int:
+def size_of_baseline(name: str, pipeline: Pipeline) -> int:
     """How many numbers predict needs: those of the classifier and of the prepared columns.
 
     A number column has a median, a mean and a scale, a column that says where missing values were a

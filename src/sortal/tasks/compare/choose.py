@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 MAJORITY = "majority"
 
+_LONGEST = 150
+
 
 @dataclass(frozen=True)
 class ScoredCandidate:
@@ -514,8 +516,8 @@ def _notes(runs: Sequence[Run], settings: Settings) -> tuple[str, ...]:
     return (*notes, *_warned(runs))
 
 
-def _short(words: str, most: int = 150) -> str:
-    return words if len(words) <= most else f"{words[: most - 1]}…"
+def _short(words: str) -> str:
+    return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1]}…"
 
 
 def _warned(runs: Sequence[Run]) -> list[str]:

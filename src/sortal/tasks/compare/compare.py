@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from os import PathLike, fspath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import narwhals as nw
 import numpy as np
@@ -21,23 +21,24 @@ from sortal.tasks.compare.baselines import find_baseline
 from sortal.tasks.compare.choose import build_comparison
 from sortal.tasks.compare.fold_run import Candidate, FoldProblem, plan_folds
 from sortal.tasks.compare.run import ComparisonRun, join_out_of_fold
-from sortal.tasks.compare.settings import METRICS, Settings
+from sortal.tasks.compare.settings import METRICS, CompareOptions, Settings
 from sortal.tasks.fit import TrainingRows, training_rows
 from sortal.tasks.registry import features_among, find
 from sortal.tasks.registry import learners as all_learners
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from sortal.tasks.compare.comparison import Comparison
-    from sortal.tasks.compare.run import OutOfFold, Run
+    from sortal.tasks.compare.run import OutOfFold, Progress, Run
+    from sortal.tasks.tables import DataLike
 
 # Fast ones first: what they leave of their share goes to those that come later.
 _LAST = ("perceptron", "logistic", "linear_svm", "rbf_svm")
 
 
 def compare(
-    data: Any,
+    data: DataLike,
     target: str,
     *,
     learners: Sequence[str] | None = None,
@@ -52,7 +53,7 @@ def compare(
     categorical_features: Sequence[str] = (),
     random_state: int = 0,
     n_jobs: int | None = None,
-    progress: Callable[[int, int, str, float], None] | None = None,
+    progress: Progress | None = None,
 ) -> Comparison:
     """Compare learners by repeated stratified cross-validation, and choose the simplest good one.
 
@@ -110,74 +111,49 @@ def compare(
     >>> print(found.choice.best, len(found.scores["lda"]))
     lda 10
     """
-    return run_comparison(
-        data,
-        target,
-        learners=learners,
-        baselines=baselines,
-        metric=metric,
-        folds=folds,
-        repeats=repeats,
-        budget=budget,
-        confidence_level=confidence_level,
-        tune=tune,
-        drop=drop,
-        categorical_features=categorical_features,
-        random_state=random_state,
-        n_jobs=n_jobs,
-        progress=progress,
-    )
+    options = CompareOptions(
+        target, learners, baselines, metric, folds, repeats, budget, confidence_level, tune, drop,
+        categorical_features, random_state, n_jobs,
+    )  # fmt: skip
+    return run_comparison(data, options, progress)
 
 
 def run_comparison(
-    data: Any,
-    target: str,
+    data: DataLike | TrainingRows,
+    asked: CompareOptions,
+    progress: Progress | None = None,
     *,
-    learners: Sequence[str] | None,
-    baselines: bool | Sequence[str],
-    metric: str,
-    folds: int,
-    repeats: int | None,
-    budget: float,
-    confidence_level: float,
-    tune: bool,
-    drop: Sequence[str],
-    categorical_features: Sequence[str],
-    random_state: int,
-    n_jobs: int | None,
-    progress: Callable[[int, int, str, float], None] | None,
     keep: bool = False,
     path: str | None = None,
 ) -> Comparison:
     """Compare as `compare` does; with `keep`, learners' out-of-fold predictions are kept.
 
-    `data` may also be the rows of `training_rows` themselves, for which `target`, `drop` and
-    `categorical_features` were given; `path` is then the file that they came from.
+    `data` may also be the rows of `training_rows` themselves, for which target, columns to drop and
+    categories were given; `path` is then the file that they came from.
     """
     began = time.monotonic()
-    _check(metric, budget, confidence_level)
-    entrants = _candidates(learners, baselines)
+    _check(asked)
+    entrants = _candidates(asked.learners, asked.baselines)
     rows = (
         data
         if isinstance(data, TrainingRows)
-        else training_rows(data, target, drop, categorical_features, {})
+        else training_rows(data, asked.target, asked.drop, asked.categorical_features, {})
     )
-    features = features_among(categorical_features, target)
-    problem = _problem(rows, metric, features, tune, (folds, repeats, random_state), keep)
-    n_workers = min(n_threads(n_jobs), n_cores(), len(entrants) * problem.folds.n)
-    if n_jobs is None:
+    problem = _problem(rows, asked, keep)
+    n_workers = min(n_threads(asked.n_jobs), n_cores(), len(entrants) * problem.folds.n)
+    if asked.n_jobs is None:
         n_workers = min(n_workers, len(entrants))
-    race = ComparisonRun(problem, entrants, n_workers, budget, progress)
+    race = ComparisonRun(problem, entrants, n_workers, asked.budget, progress)
     race.run()
     settings = Settings(
-        target=target,
-        metric=metric,
+        target=asked.target,
+        metric=asked.metric,
         folds=problem.folds,
-        confidence_level=confidence_level,
-        budget=budget,
-        tune=tune,
-        drop=tuple(drop),
-        categorical_features=tuple(categorical_features),
+        confidence_level=asked.confidence_level,
+        budget=asked.budget,
+        tune=asked.tune,
+        drop=tuple(asked.drop),
+        categorical_features=tuple(asked.categorical_features),
         rows=len(problem.y),
         left_out=len(nw.from_native(rows.all_rows, eager_only=True)) - len(problem.y),
         classes=tuple(problem.labels.tolist()),
@@ -197,24 +173,26 @@ def _kept(runs: Sequence[Run], problem: FoldProblem) -> dict[str, OutOfFold]:
     return {name: one for name, one in joined.items() if one is not None}
 
 
-def _path(data: Any) -> str | None:
+def _path(data: object) -> str | None:
     """The file that can be read again."""
-    is_file = isinstance(data, str | PathLike) and data != "-"
-    return str(fspath(data)) if is_file else None
+    if isinstance(data, str | PathLike) and data != "-":
+        return str(fspath(data))
+    return None
 
 
-def _check(metric: Any, budget: Any, confidence_level: Any) -> None:
-    choose_word("metric", metric, tuple(METRICS))
+def _check(asked: CompareOptions) -> None:
+    choose_word("metric", asked.metric, tuple(METRICS))
+    budget, level = asked.budget, asked.confidence_level
     is_number = isinstance(budget, int | float) and not isinstance(budget, bool)
     if not is_number or not 0 < budget < float("inf"):
         raise ParameterError(f"budget={budget!r} cannot be used: give seconds, more than 0.")
-    if not isinstance(confidence_level, int | float) or not 0 < confidence_level < 1:
+    if not isinstance(level, int | float) or not 0 < level < 1:
         raise ParameterError(
-            f"confidence_level={confidence_level!r} cannot be used: give a number between 0 and 1."
+            f"confidence_level={level!r} cannot be used: give a number between 0 and 1."
         )
 
 
-def _candidates(learners: Any, baselines: Any) -> list[Candidate]:
+def _candidates(learners: Sequence[str] | None, baselines: bool | Sequence[str]) -> list[Candidate]:
     """Who takes part, the fast ones first."""
     chosen = all_learners() if learners is None else [find(name) for name in _names(learners)]
     entrants = [Candidate(one.name, one.title, one.facts.probabilistic, one) for one in chosen]
@@ -230,7 +208,7 @@ def _candidates(learners: Any, baselines: Any) -> list[Candidate]:
     return sorted(entrants, key=lambda one: (one.baseline and one.name in _LAST, not one.baseline))
 
 
-def _names(given: Any) -> list[str]:
+def _names(given: str | Sequence[str]) -> list[str]:
     return [given] if isinstance(given, str) else list(given)
 
 
@@ -238,20 +216,20 @@ def _taken(entrants: Sequence[Candidate]) -> set[str]:
     return {entrant.name for entrant in entrants}
 
 
-def _problem(
-    rows: TrainingRows,
-    metric: str,
-    categorical_features: Sequence[str],
-    tune: bool,
-    folds: tuple[Any, Any, Any],
-    keep: bool,
-) -> FoldProblem:
+def _problem(rows: TrainingRows, asked: CompareOptions, keep: bool) -> FoldProblem:
     frame = nw.from_native(rows.X, eager_only=True)
     if not frame.columns:
         raise InputError("There is no column to learn from beside the target: drop fewer columns.")
     target = read_target(rows.y, len(frame))
     column = read_labels(target.table)
     refuse_one_class(column.values, "compare")
-    plan = plan_folds(np.bincount(column.codes).tolist(), column.values, *folds)
+    plan = plan_folds(
+        np.bincount(column.codes).tolist(),
+        column.values,
+        asked.folds,
+        asked.repeats,
+        asked.random_state,
+    )
     y, labels = column.codes.astype(np.int64), class_array(column.values, target.dtype)
-    return FoldProblem(rows.X, y, labels, plan, metric, tuple(categorical_features), tune, keep)
+    features = tuple(features_among(asked.categorical_features, asked.target))
+    return FoldProblem(rows.X, y, labels, plan, asked.metric, features, asked.tune, keep)

@@ -11,11 +11,15 @@ from sortal.errors import ParameterError, listed
 from sortal.records import render as faces
 from sortal.records.render import fold, page
 from sortal.records.tables import Table, frame_of
-from sortal.tasks.compare.fold_run import INNER_FOLDS, SCORERS
+from sortal.tasks.compare.fold_run import INNER_FOLDS
+from sortal.tasks.compare.settings import TABLE, Name, in_one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from narwhals.typing import IntoDataFrame
+
+    from sortal._typing import Plain
     from sortal.records.tables import Cell
     from sortal.tasks.compare.choose import ModelChoice
     from sortal.tasks.compare.fold_run import Candidate
@@ -46,7 +50,6 @@ def code_of(name: str, part: int | None, settings: Settings) -> str:
     }
     if part is not None:
         imports.add("from sortal.tasks.compare.fold_run import part_of")
-    table = repr(settings.path) if settings.path else "table"
     x, some = ("matrix.values", "[{}]") if entrant.baseline else ("X", "[{}].to_native()")
     folds = settings.folds
     tested = said.format(X=x + some.format("test"))
@@ -54,7 +57,7 @@ def code_of(name: str, part: int | None, settings: Settings) -> str:
         *sorted(imports, key=lambda line: (line.split()[0] != "import", line)),
         "",
         *([] if settings.path else ["# table: the data frame that was compared"]),
-        f"rows = training_rows({_arguments(table, settings)})",
+        f"rows = {_rows(settings)}",
         "X = nw.from_native(rows.X, eager_only=True)",
         "y = np.array(nw.from_native(rows.y, series_only=True).to_list())",
         *make[:-1],
@@ -73,10 +76,13 @@ def code_of(name: str, part: int | None, settings: Settings) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _arguments(table: str, settings: Settings) -> str:
-    named = list(settings.categorical_features)
-    columns = f"drop={list(settings.drop)!r}, categorical_features={named!r}"
-    return f"{table}, {settings.target!r}, {columns}, reading={{}}"
+def _rows(settings: Settings) -> str:
+    columns = {
+        "drop": list(settings.drop),
+        "categorical_features": list(settings.categorical_features),
+    }
+    given = (settings.path or TABLE, settings.target)
+    return in_one_line("training_rows", *given, **columns, reading={})
 
 
 def _estimator(entrant: Candidate, settings: Settings) -> tuple[set[str], list[str]]:
@@ -91,23 +97,13 @@ def _estimator(entrant: Candidate, settings: Settings) -> tuple[set[str], list[s
         home = "sortal" if cls.__name__ in sortal.__all__ else cls.__module__
         imports, lines = {f"from {home} import {cls.__name__}"}, []
         told = entrant.options(settings.folds.seed, settings.declared_features)
-        made = f"{cls.__name__}({_options(told)})"
+        made = in_one_line(cls.__name__, **told)
     if not (settings.tune and entrant.grid):
         return imports, [*lines, made]
     imports |= {"from sklearn.model_selection import GridSearchCV, StratifiedKFold"}
-    scorer = SCORERS[settings.metric if entrant.probabilistic else "balanced_accuracy"]
-    lines.append(
-        f"inner = StratifiedKFold({INNER_FOLDS}, shuffle=True, random_state={seed})",
-    )
-    grid = f"{entrant.grid!r}"
-    return imports, [
-        *lines,
-        f"GridSearchCV({made}, {grid}, scoring={scorer!r}, cv=inner)",
-    ]
-
-
-def _options(told: dict[str, Any]) -> str:
-    return ", ".join(f"{name}={value!r}" for name, value in told.items())
+    lines.append(f"inner = StratifiedKFold({INNER_FOLDS}, shuffle=True, random_state={seed})")
+    chosen_by = {"scoring": entrant.scorer(settings.metric), "cv": Name("inner")}
+    return imports, [*lines, in_one_line("GridSearchCV", Name(made), entrant.grid, **chosen_by)]
 
 
 @dataclass(frozen=True)
@@ -201,7 +197,7 @@ class Comparison:
         """A whole page."""
         return page(self.settings.title, self._repr_html_())
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> IntoDataFrame:
         """A data frame, one row a model, of the library that the rows came in, or pandas."""
         names = [f.name for f in fields(ModelResult) if f.name not in ("scores", "chosen", "part")]
         rows = [tuple(getattr(model, name) for name in names) for model in self.models]
@@ -267,7 +263,7 @@ def _seconds(number: float | None) -> float | None:
     return None if number is None else float(f"{number:.2g}")
 
 
-def _plain(thing: Any) -> Any:
+def _plain(thing: object) -> Plain:
     """Dictionaries, lists and what JSON knows."""
     if isinstance(thing, dict):
         return {str(name): _plain(value) for name, value in thing.items()}

@@ -7,7 +7,7 @@ import warnings
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss
@@ -17,15 +17,19 @@ from sortal.data.sources import read_frame
 from sortal.decision.options import whole_number
 from sortal.errors import InputError, LabelError, ParameterError, brief, counted, listed
 from sortal.tasks.compare.baselines import as_matrix, find_baseline, make_baseline, size_of_baseline
+from sortal.tasks.compare.settings import METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
+    from narwhals.typing import IntoDataFrame
+    from numpy.typing import ArrayLike, NDArray
+    from sklearn.pipeline import Pipeline
 
-    from sortal._typing import Codes, Counts, Float, Places
+    from sortal._typing import Codes, Counts, Float, Places, TableLike
+    from sortal.data.columns import Value, Values
     from sortal.tasks.compare.baselines import EncodedMatrix
-    from sortal.tasks.registry import Learner
+    from sortal.tasks.registry import FittedClassifier, LearnerEntry, SomeClassifier
 
 
 # --- The folds of a comparison: how many, which rows, and parts of the training rows -------------
@@ -69,7 +73,7 @@ class Folds:
 
 
 def plan_folds(
-    counts: Sequence[int], classes: Sequence[Any], folds: Any, repeats: Any, seed: Any
+    counts: Sequence[int], classes: Values, folds: int, repeats: int | None, seed: int
 ) -> Folds:
     """Folds for classes of so many rows each: no more than the smallest class can fill."""
     whole_number("folds", folds, 2)
@@ -106,7 +110,7 @@ def _refuse_many(repeats: int, n_folds: int, n_rows: int) -> None:
         )
 
 
-def _refuse_lonely(counts: Sequence[int], classes: Sequence[Any]) -> None:
+def _refuse_lonely(counts: Sequence[int], classes: Values) -> None:
     lonely = [label for label, n in zip(classes, counts, strict=True) if n < 2]
     if lonely:
         one = len(lonely) == 1
@@ -131,13 +135,6 @@ def part_of(rows: Places, y: NDArray[Any], n: int, seed: int, fold: int) -> Plac
     return np.sort(np.concatenate(kept))
 
 
-# How scikit-learn calls the metrics where options are chosen.
-SCORERS = {
-    "balanced_accuracy": "balanced_accuracy",
-    "accuracy": "accuracy",
-    "log_loss": "neg_log_loss",
-}
-
 INNER_FOLDS = 3
 
 _LONGEST = 400
@@ -147,7 +144,7 @@ _LONGEST = 400
 class FoldProblem:
     """The rows, whose labels are codes of classes; the folds; and what all models are told."""
 
-    frame: Any
+    frame: IntoDataFrame
     y: Counts
     labels: NDArray[Any]
     folds: Folds
@@ -172,15 +169,16 @@ class FoldProblem:
         return as_matrix(self.frame, self.categorical_features)
 
     @cached_property
-    def place(self) -> dict[Any, int]:
+    def place(self) -> dict[Value, int]:
         """The code of each label."""
         return {label: k for k, label in enumerate(self.labels.tolist())}
 
-    def rows(self, rows: Places) -> Any:
+    def rows(self, rows: Places) -> IntoDataFrame:
         """Some rows of the table, as the library has them that it came in."""
         frame = read_frame(self.frame)
         assert frame is not None  # noqa: S101  (compare takes frames only)
-        return frame[rows].to_native()
+        some: IntoDataFrame = frame[rows].to_native()
+        return some
 
 
 @dataclass(frozen=True)
@@ -214,7 +212,7 @@ class Candidate:
     name: str
     title: str
     probabilistic: bool
-    learner: Learner | None = None
+    learner: LearnerEntry | None = None
 
     @property
     def baseline(self) -> bool:
@@ -238,28 +236,33 @@ class Candidate:
             told["categorical_features"] = list(categorical_features)
         return {name: value for name, value in told.items() if name in known}
 
-    def make(self, problem: FoldProblem) -> Any:
+    def make(self, problem: FoldProblem) -> SomeClassifier:
         """The estimator, not fitted; it runs in one thread."""
         if self.learner is None:
-            return make_baseline(self.name, problem.matrix, problem.folds.seed)
+            made = make_baseline(self.name, problem.matrix, problem.folds.seed)
+            return cast("SomeClassifier", made)
         options = self.options(problem.folds.seed, problem.categorical_features)
         if "n_jobs" in self.learner.options():
             options["n_jobs"] = 1
         return self.learner.make(**options)
 
-    def tuned(self, problem: FoldProblem) -> Any:
+    def scorer(self, metric: str) -> str:
+        """What options are chosen by, as scikit-learn calls it."""
+        return METRICS[metric if self.probabilistic else "balanced_accuracy"].scorer
+
+    def tuned(self, problem: FoldProblem) -> SomeClassifier:
         """The estimator, which chooses among the values of its grid where that is asked for."""
         estimator = self.make(problem)
         if not (problem.tune and self.grid):
             return estimator
         inner = StratifiedKFold(INNER_FOLDS, shuffle=True, random_state=problem.folds.seed)
-        scorer = SCORERS[problem.metric if self.probabilistic else "balanced_accuracy"]
-        return GridSearchCV(estimator, self.grid, scoring=scorer, cv=inner)
+        scorer = self.scorer(problem.metric)
+        return cast("SomeClassifier", GridSearchCV(estimator, self.grid, scoring=scorer, cv=inner))
 
-    def size(self, fitted: Any) -> float | None:
+    def size(self, fitted: FittedClassifier) -> float | None:
         """How many numbers predict needs; None where an estimator does not say."""
         if self.learner is None:
-            return size_of_baseline(self.name, fitted)
+            return size_of_baseline(self.name, cast("Pipeline", fitted))
         size = getattr(fitted, "n_parameters_", None)
         return None if size is None else float(size)
 
@@ -298,6 +301,8 @@ def _fit_and_score(
     keep: bool,
 ) -> FoldResult:
     estimator = entrant.tuned(problem)
+    X_train: TableLike
+    X_test: TableLike
     if entrant.baseline:
         X_train, X_test = problem.matrix.values[train], problem.matrix.values[test]
         y_train = problem.y[train]
@@ -336,7 +341,7 @@ def _scores(y: Counts, said: Counts) -> dict[str, float]:
     return {"balanced_accuracy": balanced, "accuracy": float(accuracy_score(y, said))}
 
 
-def _codes(said: Any, place: dict[Any, int] | None, n: int | None = None) -> Counts:
+def _codes(said: ArrayLike, place: dict[Value, int] | None, n: int | None = None) -> Counts:
     """Labels as codes of the classes."""
     answers = np.asarray(said)
     if answers.ndim != 1 or (n is not None and len(answers) != n):
@@ -349,7 +354,7 @@ def _codes(said: Any, place: dict[Any, int] | None, n: int | None = None) -> Cou
     return np.array([place[label] for label in answers.tolist()], dtype=np.int64)
 
 
-def _aligned(given: Any, classes: Counts, n_classes: int) -> Float:
+def _aligned(given: ArrayLike, classes: Counts, n_classes: int) -> Float:
     """Probabilities by all classes; one that a fit did not meet has none."""
     shares = np.asarray(given, dtype=np.float64)
     if shares.ndim != 2 or shares.shape[1] != len(classes) or not np.isfinite(shares).all():

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from sortal._typing import Codes, Float, Places
     from sortal.tasks.compare.fold_run import Candidate, FoldProblem, FoldResult
-    from sortal.tasks.compare.workers import Worker
+    from sortal.tasks.compare.workers import Said, Worker
 
     Progress = Callable[[int, int, str, float], None]
 
@@ -175,17 +175,23 @@ class Schedule:
 
     def share(self) -> float:
         """What a model may take that has not shown yet how long it takes."""
-        known = sum(run.need for run in self.runs if run.state == "on")
-        unknown = sum(run.state in ("waiting", "first") for run in self.runs)
+        known, unknown = self._known(), self._unknown()
         return max(0.0, self.left * self._n_workers - known) / max(unknown, 1)
 
     def seconds_left(self) -> float:
         """How long all will take yet, at most until the deadline."""
-        unknown = sum(run.state in ("waiting", "first") for run in self.runs)
         shown = [sum(run.seconds) + run.need for run in self.runs if run.seconds]
         guess = sum(shown) / len(shown) if shown else self.share()
-        known = sum(run.need for run in self.runs if run.state == "on")
-        return min(self.left, (known + unknown * min(guess, self.share())) / self._n_workers)
+        needed = self._known() + self._unknown() * min(guess, self.share())
+        return min(self.left, needed / self._n_workers)
+
+    def _known(self) -> float:
+        """Seconds that models need that have shown how long they take."""
+        return sum(run.need for run in self.runs if run.state == "on")
+
+    def _unknown(self) -> int:
+        """How many have not."""
+        return sum(run.state in ("waiting", "first") for run in self.runs)
 
     def jobs_waiting(self) -> int:
         """How many folds could be worked on at this moment."""
@@ -284,7 +290,7 @@ _LEAST_ROWS, _LEAST_OF_CLASS, _LEAST_SHARE = 200, 20, 1 / 64
 
 
 @dataclass(frozen=True)
-class _Job:
+class Job:
     """A fold that a worker has; what a worker must load first does not count."""
 
     run: Run
@@ -354,11 +360,11 @@ class ComparisonRun:
     def _send(self, worker: Worker, run: Run, fold: int) -> None:
         if run.name not in self._packed and not self._pack(run):
             return
-        worker.job, worker.last = _Job(run, fold), run
+        worker.job, worker.last = Job(run, fold), run
         worker.send("fold", run.name, self._packed[run.name], fold, run.n_rows)
 
-    def _hear(self, worker: Worker, words: Any) -> None:
-        job: _Job | None = worker.job
+    def _hear(self, worker: Worker, words: Said) -> None:
+        job = worker.job
         if words is None:
             self._bury(worker, job)
             return
@@ -372,7 +378,7 @@ class ComparisonRun:
             return
         self._schedule.record(job.run, job.fold, words[1], job.seconds())
 
-    def _bury(self, worker: Worker, job: _Job | None) -> None:
+    def _bury(self, worker: Worker, job: Job | None) -> None:
         """A worker's process has ended by itself."""
         self._changed = True
         how, said = worker.end(), worker.last_words()
@@ -381,7 +387,7 @@ class ComparisonRun:
             raise SortalError(f"A worker cannot read the table: {how} ({said or 'silently'}).")
         self._schedule.lose(job.run, how)
 
-    def _send_whole(self, worker: Worker, job: _Job, why: str) -> None:
+    def _send_whole(self, worker: Worker, job: Job, why: str) -> None:
         """A class that a worker cannot import travels by value."""
         if job.run.name in self._by_value:
             self._schedule.lose(job.run, f"a worker cannot read this learner: {why}")
@@ -403,8 +409,7 @@ class ComparisonRun:
         return True
 
     def _stop_overdue(self) -> None:
-        for worker in self._crew.busy():
-            job: _Job = worker.job
+        for worker, job in self._crew.busy():
             seconds = job.seconds()
             if job.run.over or seconds > self._schedule.patience(job.run):
                 self._crew.dismiss(worker)
@@ -414,7 +419,7 @@ class ComparisonRun:
         """Say what is at work, when something has changed and every second."""
         if self._changed or time.monotonic() - self._said > _SAY_EVERY:
             self._changed = False
-            at_work = {worker.job.run.name for worker in self._crew.busy()}
+            at_work = {job.run.name for _, job in self._crew.busy()}
             names = [run.name for run in self.runs if run.name in at_work]
             self._say(", ".join(names) or "starting")
 

@@ -1,7 +1,10 @@
-"""Workers as the parent sees them: processes that are given folds, watched and killed.
+"""Workers: processes that are given folds, watched and killed, and what one of them does.
 
-They are started by `subprocess`, not by `multiprocessing`, which would run a user's script again
-in every process unless the script guards against that.
+A worker is `python -m sortal.tasks.compare.workers`, started by `compare`, killed at any time; by
+`subprocess`, not by `multiprocessing`, which would run a user's script again in every process
+unless the script guards against that. Messages come in by standard input and go out by standard
+output, each a length of eight bytes and a pickle. Whatever a learner prints goes elsewhere. A
+worker ends with the process that started it.
 """
 
 from __future__ import annotations
@@ -10,25 +13,35 @@ import os
 import pickle
 import queue
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
 import threading
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Self
+from typing import IO, TYPE_CHECKING, Any, Self
 
 from sortal.errors import SortalError
-from sortal.tasks.compare.worker import read_messages, write_message
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+    from sortal.tasks.compare.fold_run import Candidate, FoldProblem
+    from sortal.tasks.compare.run import Job, Run
+
+    Said = tuple[Any, ...] | None
 
 try:
     import cloudpickle
 except ImportError:  # joblib before 1.6 brings its own
     from joblib.externals import cloudpickle
 
-_COMMAND = ("-P", "-m", "sortal.tasks.compare.worker")
+_COMMAND = ("-P", "-m", "sortal.tasks.compare.workers")
+
+_LENGTH = struct.Struct("<q")
+
+_ON_DEATH_OF_PARENT = 1  # PR_SET_PDEATHSIG of Linux
+
 
 _ONE_THREAD = (
     "OMP_NUM_THREADS",
@@ -39,7 +52,24 @@ _ONE_THREAD = (
 )
 
 
-def pack(thing: Any, by_value: bool = False) -> bytes:
+def write_message(pipe: IO[bytes], message: bytes) -> None:
+    """One message, at once."""
+    pipe.write(_LENGTH.pack(len(message)))
+    pipe.write(message)
+    pipe.flush()
+
+
+def read_messages(pipe: IO[bytes]) -> Iterator[bytes]:
+    """Messages until the other side is gone."""
+    while len(head := pipe.read(_LENGTH.size)) == _LENGTH.size:
+        (length,) = _LENGTH.unpack(head)
+        message = pipe.read(length)
+        if len(message) < length:
+            return
+        yield message
+
+
+def pack(thing: object, by_value: bool = False) -> bytes:
     """A thing as bytes; a class by the name of its module, or whole."""
     module = sys.modules.get(getattr(_class_in(thing), "__module__", ""))
     if not by_value or module is None:
@@ -51,22 +81,22 @@ def pack(thing: Any, by_value: bool = False) -> bytes:
         cloudpickle.unregister_pickle_by_value(module)
 
 
-def _class_in(entrant: Any) -> Any:
+def _class_in(entrant: object) -> object:
     return getattr(getattr(entrant, "learner", None), "estimator", None)
 
 
 class Worker:
     """One process. What it says goes to `inbox` as (worker, words); words None: it is gone."""
 
-    def __init__(self, inbox: queue.SimpleQueue[tuple[Worker, Any]]) -> None:
+    def __init__(self, inbox: queue.SimpleQueue[tuple[Worker, Said]]) -> None:
         if not sys.executable:
             raise SortalError(
                 "Workers cannot be started, since it is not known where Python is: set "
                 "sys.executable."
             )
         self.ready = False
-        self.job: Any = None
-        self.last: Any = None
+        self.job: Job | None = None
+        self.last: Run | None = None
         self._noise = tempfile.TemporaryFile()  # noqa: SIM115  (closed with the worker)
         self._process = subprocess.Popen(  # noqa: S603  (our own module)
             [sys.executable, *_COMMAND],
@@ -78,7 +108,7 @@ class Worker:
         )
         threading.Thread(target=self._listen, args=(inbox,), daemon=True).start()
 
-    def send(self, *words: Any) -> None:
+    def send(self, *words: object) -> None:
         """Give it a message; if it is gone, its end is reported anyway."""
         assert self._process.stdin is not None  # noqa: S101  (a pipe)
         try:
@@ -111,7 +141,7 @@ class Worker:
         lines = self._noise.read().decode(errors="replace").split("\n")
         return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
-    def _listen(self, inbox: queue.SimpleQueue[tuple[Worker, Any]]) -> None:
+    def _listen(self, inbox: queue.SimpleQueue[tuple[Worker, Said]]) -> None:
         assert self._process.stdout is not None  # noqa: S101  (a pipe)
         try:
             for message in read_messages(self._process.stdout):
@@ -132,8 +162,8 @@ def _environment() -> dict[str, str]:
 class WorkerPool:
     """Some workers that know the same problem."""
 
-    def __init__(self, problem: Any) -> None:
-        self._inbox: queue.SimpleQueue[tuple[Worker, Any]] = queue.SimpleQueue()
+    def __init__(self, problem: FoldProblem) -> None:
+        self._inbox: queue.SimpleQueue[tuple[Worker, Said]] = queue.SimpleQueue()
         self._problem = pack(problem)
         self._workers: list[Worker] = []
 
@@ -155,16 +185,16 @@ class WorkerPool:
         """Workers that wait for something to do."""
         return [worker for worker in self._workers if worker.ready and worker.job is None]
 
-    def busy(self) -> list[Worker]:
-        """Workers that have something to do."""
-        return [worker for worker in self._workers if worker.job is not None]
+    def busy(self) -> list[tuple[Worker, Job]]:
+        """Workers that have something to do, and what."""
+        return [(worker, worker.job) for worker in self._workers if worker.job is not None]
 
     def dismiss(self, worker: Worker) -> None:
         """Kill a worker."""
         worker.kill()
         self._workers.remove(worker)
 
-    def listen(self, seconds: float, hear: Callable[[Worker, Any], None]) -> None:
+    def listen(self, seconds: float, hear: Callable[[Worker, Said], None]) -> None:
         """Wait for what workers say, so long at most, and hand it on."""
         try:
             worker, words = self._inbox.get(timeout=max(0.0, seconds))
@@ -179,3 +209,84 @@ class WorkerPool:
             worker.ready = True
             return
         hear(worker, words)
+
+
+# --- The worker itself ---------------------------------------------------------------------------
+
+
+def main() -> None:
+    """Serve until the pipe is closed."""
+    inbox, outbox = _take_pipes()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's affair
+    _die_with_parent()
+    messages: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(inbox, messages), daemon=True).start()
+    _Server(outbox).serve(messages)
+
+
+def _take_pipes() -> tuple[IO[bytes], IO[bytes]]:
+    """The two pipes for us alone: what else reads or prints meets an empty file."""
+    inbox, outbox = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, 0)
+    os.dup2(nothing, 1)
+    os.close(nothing)
+    return inbox, outbox
+
+
+def _die_with_parent() -> None:
+    """On Linux the kernel sees to it, even where a compiled loop lets no other thread run."""
+    if not sys.platform.startswith("linux"):
+        return
+    import ctypes  # noqa: PLC0415  (of this system only)
+
+    parent = os.getppid()
+    ctypes.CDLL(None).prctl(_ON_DEATH_OF_PARENT, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def _listen(inbox: IO[bytes], messages: queue.SimpleQueue[bytes]) -> None:
+    for message in read_messages(inbox):
+        messages.put(message)
+    os._exit(0)  # nobody waits for an answer
+
+
+class _Server:
+    """What a worker knows: the problem, and the models that it met."""
+
+    def __init__(self, outbox: IO[bytes]) -> None:
+        self._outbox = outbox
+        self._entrants: dict[str, Candidate] = {}
+
+    def serve(self, messages: queue.SimpleQueue[bytes]) -> None:
+        """Answer one message after the other."""
+        import sortal.tasks.compare.fold_run  # noqa: F401, PLC0415  (slow, and the pipe is read meanwhile)
+
+        self._say("ready")
+        while True:
+            kind, *rest = pickle.loads(messages.get())  # noqa: S301  (from our own parent)
+            getattr(self, f"_on_{kind}")(*rest)
+
+    def _on_problem(self, packed: bytes) -> None:
+        self._problem: FoldProblem = pickle.loads(packed)  # noqa: S301
+
+    def _on_fold(self, name: str, packed: bytes, fold: int, n_rows: int | None) -> None:
+        from sortal.tasks.compare.fold_run import one_line, prepare, run_fold  # noqa: PLC0415
+
+        try:
+            if name not in self._entrants:
+                self._entrants[name] = pickle.loads(packed)  # noqa: S301
+        except Exception as error:  # noqa: BLE001  (importing a module may raise anything)
+            self._say("unreadable", f"{type(error).__name__}: {one_line(error)}")
+            return
+        prepare(self._problem, self._entrants[name])
+        self._say("begun")
+        self._say("fold", run_fold(self._problem, self._entrants[name], fold, n_rows))
+
+    def _say(self, *words: object) -> None:
+        write_message(self._outbox, pickle.dumps(words))
+
+
+if __name__ == "__main__":
+    main()

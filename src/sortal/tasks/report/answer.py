@@ -7,34 +7,50 @@ one of the facts.
 from __future__ import annotations
 
 import shlex
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sortal.errors import counted
-from sortal.tasks.compare.settings import METRICS
-from sortal.tasks.report.facts import SummaryTexts
-from sortal.tasks.report.phrases import (
+from sortal.tasks.compare.settings import METRICS, as_typed
+from sortal.tasks.report.why import (
     beats_commonest,
     commonest_score,
+    how_sure,
     leads_commonest,
     learned_nothing,
     number,
     paragraphs,
     percent,
+    score_text,
     sentences,
     some_of,
+    why,
 )
-from sortal.tasks.report.reproduce import reading_words
-from sortal.tasks.report.why import how_sure, score_text, why
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sortal.data.files.read import FileTable
     from sortal.tasks.compare.comparison import Comparison, ModelResult
-    from sortal.tasks.inspect.inspect import Inspection
-    from sortal.tasks.report.facts import ModelFacts
-    from sortal.tasks.report.models import FittedLearner
-    from sortal.tasks.report.report import ReportOptions
+    from sortal.tasks.compare.settings import ReportOptions
+    from sortal.tasks.inspection import Inspection
+    from sortal.tasks.report.models import FittedLearner, ModelFacts
+    from sortal.tasks.tables import FileTable
+
+
+@dataclass(frozen=True)
+class SummaryTexts:
+    """What a reader wants to know first, each in a few sentences of plain words.
+
+    An empty line parts paragraphs.
+
+    `which` model was chosen, `why`, `how_sure` one is that it is right and how often it will be,
+    and what it does with a `new_row`.
+    """
+
+    which: str
+    why: str
+    how_sure: str
+    new_row: str
 
 
 # --- The first sentence of a report: which model to take, or why none can be recommended ---------
@@ -185,7 +201,7 @@ def _columns(chosen: FittedLearner) -> list[str]:
     """The columns that the model looks at; a tree need not ask all."""
     names = [str(name) for name in getattr(chosen.estimator, "feature_names_in_", ())]
     if not names and hasattr(chosen.estimator, "_schema"):  # a frame's names need not be words
-        names = [column.name for column in chosen.estimator._schema.columns]
+        names = [column.name for column in chosen.model._schema.columns]
     weights = getattr(chosen.estimator, "feature_importances_", None)
     if weights is None:
         return names
@@ -221,9 +237,9 @@ def _commands(chosen: FittedLearner, wishes: ReportOptions, file: FileTable | No
     reading = {} if file is None else dict(wishes.reading)
     if reading.get("format") is not None or wishes.joins:
         return "the Python code under “The same again” does."
-    flags = reading_words(reading)
+    flags = as_typed(reading)
     # The model knows how else its file was read.
-    new = reading_words({name: reading.get(name) for name in ("encoding", "header")})
+    new = as_typed({name: reading.get(name) for name in ("encoding", "header")})
     predict = shlex.join(["sortal", "predict", "model.sortal", "NEW.csv", *new])
     return f"first {_fit_command(chosen, wishes, file, flags)} and then {predict}"
 
@@ -233,8 +249,7 @@ def _fit_command(
 ) -> str:
     name = "TABLE.csv" if file is None or file.name == "standard input" else file.name
     words = ["sortal", "fit", name, "--target", wishes.target, "--learner", chosen.learner.name]
-    for flag, columns in (("--drop", wishes.drop), ("--categorical", wishes.categorical_features)):
-        words += [word for column in columns for word in (flag, column)]
+    words += as_typed({"drop": wishes.drop, "categorical_features": wishes.categorical_features})
     for option, value in chosen.options.items():
         if option != "categorical_features" and value != chosen.learner.options()[option]:
             words += ["--set", f"{option}={value}"]

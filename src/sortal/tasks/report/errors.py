@@ -23,7 +23,10 @@ from sortal.records.tables import Table, unique
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from sortal._typing import Codes, Float, Mask, Places
+    from narwhals.typing import IntoDataFrame
+
+    from sortal._typing import Codes, Float, Mask, Places, TableLike
+    from sortal.data.columns import Value
     from sortal.records.tables import Cell
     from sortal.tasks.compare.run import OutOfFold
 
@@ -92,7 +95,7 @@ def about_percent(share: float) -> str:
 class ComparedColumns:
     """The columns of a table, read once, in which rows are compared."""
 
-    def __init__(self, X: Any, categorical_features: Sequence[str], rows: Places) -> None:
+    def __init__(self, X: TableLike, categorical_features: Sequence[str], rows: Places) -> None:
         table = read_table(X)
         schema = declare_schema(table, list(categorical_features))
         self._columns: list[_Numbers | _Categories] = []
@@ -238,7 +241,7 @@ def _enough(values: Float) -> Float:
     return values[np.linspace(0, n - 1, _ENOUGH).round().astype(np.intp)]
 
 
-def _quoted(value: Any) -> str:
+def _quoted(value: Value) -> str:
     plain = value.item() if isinstance(value, np.generic) else value
     text = repr(plain)
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
@@ -342,7 +345,7 @@ class ErrorAnalysis:
     def of(
         cls,
         kept: OutOfFold,
-        X: Any,
+        X: IntoDataFrame,
         classes: Sequence[Any],
         *,
         places: Places | None = None,
@@ -492,7 +495,7 @@ def _worst_table(
     return Table("worst", f"{title}{cut}", tuple(heads), rows, "", backend)
 
 
-def _cells(X: Any, at: Places, numbers: Places, backend: str) -> Table:
+def _cells(X: IntoDataFrame, at: Places, numbers: Places, backend: str) -> Table:
     """These rows as the table has them."""
     frame = nw.from_native(X, eager_only=True)
     names = unique(["row", *map(str, frame.columns)])
@@ -503,7 +506,7 @@ def _cells(X: Any, at: Places, numbers: Places, backend: str) -> Table:
     return Table("cells", "What these rows hold", names, cells, "", backend)
 
 
-def _cell(value: Any) -> Cell:
+def _cell(value: object) -> Cell:
     plain = value.item() if isinstance(value, np.generic) else value
     if plain is None or plain != plain or str(plain) in ("NaT", "<NA>"):  # noqa: PLR0124
         return None

@@ -16,31 +16,99 @@ from sortal.errors import counted
 from sortal.records.tables import Working
 from sortal.tasks.compare.compare import run_comparison
 from sortal.tasks.compare.fold_run import one_line
+from sortal.tasks.findings import profile, shortened
 from sortal.tasks.fit import training_rows
-from sortal.tasks.inspect.findings import profile, shortened
-from sortal.tasks.inspect.inspect import inspect
+from sortal.tasks.inspection import inspect
 from sortal.tasks.registry import check_columns
-from sortal.tasks.report.answer import answer
-from sortal.tasks.report.facts import ReportFacts
+from sortal.tasks.report.answer import SummaryTexts, answer
 from sortal.tasks.report.models import ExcerptLimits, cut_tables, fit_again, model_facts, sentence
 from sortal.tasks.report.parts import comparison_pictures, decide, has_form
-from sortal.tasks.report.phrases import sentences, some_of
-from sortal.tasks.report.reproduce import reproduction, work_line
+from sortal.tasks.report.reproduce import Reproduction, reproduction, work_line
+from sortal.tasks.report.why import sentences, some_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from narwhals.typing import IntoDataFrame
+
+    from sortal.data.columns import Value
     from sortal.data.sources import DataTable
+    from sortal.pictures import Picture
+    from sortal.records.render import PagePart
     from sortal.records.tables import Table
     from sortal.tasks.compare.comparison import Comparison
+    from sortal.tasks.compare.settings import ReportOptions
+    from sortal.tasks.findings import Finding, Profile
     from sortal.tasks.fit import TrainingRows
-    from sortal.tasks.inspect.findings import Finding, Profile
-    from sortal.tasks.inspect.inspect import Inspection
-    from sortal.tasks.report.models import FittedLearner
-    from sortal.tasks.report.report import ReportOptions
+    from sortal.tasks.inspection import Inspection
+    from sortal.tasks.report.models import FittedLearner, ModelFacts
     from sortal.tasks.tables import OpenedTable
 
     Progress = Callable[[int, int, str, float | None], None]
+
+
+# --- The facts of a report: everything that is said, before it is said in HTML or Markdown -------
+
+
+@dataclass(frozen=True)
+class ReportFacts:
+    """All of a report. `models` are in the order of the comparison, the chosen one first.
+
+    `chosen` is the learner that the page decides with; None where no learner could be fitted.
+    `decide` is the form in which it does. `pictures` are those of the comparison. `left_out` says
+    which columns took no part, since they name rows or people, and what text was joined.
+    """
+
+    title: str
+    target: str
+    date: str
+    answer: SummaryTexts
+    data: Inspection
+    left_out: str
+    comparison: Comparison
+    pictures: tuple[Picture, ...]
+    models: tuple[ModelFacts, ...]
+    chosen: str | None
+    decide: PagePart | None
+    decide_note: str
+    working: Working | None
+    working_note: str
+    reproduction: Reproduction
+    rows: bool
+
+
+def plain_facts(facts: ReportFacts) -> dict[str, Any]:
+    """All that is said, without pictures; ready for JSON."""
+    how = facts.reproduction
+    versions = {str(row[0]): row[1] for row in how.versions.rows}
+    return (
+        _told(facts, "title", "target", "date")
+        | {"answer": dict(vars(facts.answer))}
+        | _told(facts, "data", "left_out", "comparison", "chosen")
+        | {"models": [_model(model) for model in facts.models]}
+        | _told(facts, "working", "working_note")
+        | {"reproduction": vars(how) | {"versions": versions}, "rows": facts.rows}
+    )
+
+
+def _model(model: ModelFacts) -> dict[str, Any]:
+    pictures = (*model.pictures, *model.judged_pictures)
+    return (
+        _told(model, "name", "title", "reads", "note", "facts", "rules", "tables", "more")
+        | _told(model, "judged", "confusion", "reliability", "roc", "errors")
+        | {"pictures": [_told(one, "name", "title", "alt", "table") for one in pictures]}
+    )
+
+
+def _told(record: object, *names: str) -> dict[str, Any]:
+    """Attributes by name, as plain data."""
+    return {name: _plain(getattr(record, name)) for name in names}
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
+    return value.to_dict() if hasattr(value, "to_dict") else value
 
 
 # --- Rare text, joined: what is written for others does not hold text that few rows have ---------
@@ -52,7 +120,7 @@ OTHER: Final = "other"
 class JoinedTable:
     """A data frame without rare text; of each column that had some, the texts and their rows."""
 
-    frame: Any
+    frame: IntoDataFrame
     texts: Mapping[str, frozenset[str]]
     n_rows: Mapping[str, int]
 
@@ -65,8 +133,11 @@ class JoinedTable:
 
 
 def join_rare(
-    table: Any, target: str, min_frequency: int = 5, categorical_features: Sequence[str] = ()
-) -> Any:
+    table: IntoDataFrame,
+    target: str,
+    min_frequency: int = 5,
+    categorical_features: Sequence[str] = (),
+) -> IntoDataFrame:
     """A data frame in which text that occurs in fewer than `min_frequency` rows is "other".
 
     The target stays as it is, and so do numbers, unless `categorical_features` names their column,
@@ -76,7 +147,7 @@ def join_rare(
 
 
 def join_rare_text(
-    table: Any, target: str, min_frequency: int, categorical_features: Sequence[str] = ()
+    table: IntoDataFrame, target: str, min_frequency: int, categorical_features: Sequence[str] = ()
 ) -> JoinedTable:
     """The same, and what was joined."""
     whole_number("min_frequency", min_frequency, 1)
@@ -106,7 +177,7 @@ def _is_text(table: DataTable, j: int, categorical_features: Sequence[str]) -> b
     return is_named or (schema.kind == "category" and not schema.ordered)
 
 
-def _text(value: Any) -> str:
+def _text(value: Value) -> str:
     """A value of a category; whole numbers without a point."""
     is_whole = isinstance(value, float | np.floating) and float(value).is_integer()
     return str(int(value)) if is_whole else str(value)
@@ -218,9 +289,7 @@ def gather(
     data, opened, wishes, left_out = discreet(data, opened, wishes)
     rows = training_rows(opened, wishes.target, wishes.drop, wishes.categorical_features, {})
     steps = _Steps(progress)
-    comparison = run_comparison(
-        rows, wishes.target, progress=steps.of_folds, keep=True, **wishes.comparing()
-    )
+    comparison = run_comparison(rows, wishes, steps.of_folds, keep=True)
     fitted = _fit_all(comparison, rows, steps)
     chosen = _chosen(comparison, fitted)
     models = []
@@ -315,7 +384,7 @@ def _working(
     """The textbook's numbers for the chosen model, and what was cut of them."""
     if chosen is None or not hasattr(chosen.estimator, "working"):
         return None, ""
-    work = chosen.estimator.working
+    work = chosen.model.working
     has_nodes = "node" in signatures.signature(work).parameters
     # of a kernel, the matrices of few rows would tell of each of them
     given = (

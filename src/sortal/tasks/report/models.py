@@ -17,7 +17,6 @@ from sortal.tasks.compare.fold_run import one_line
 from sortal.tasks.fit import remember_call
 from sortal.tasks.registry import features_among
 from sortal.tasks.report.errors import ErrorAnalysis
-from sortal.tasks.report.facts import ModelFacts
 from sortal.tasks.report.parts import evaluation_pictures_of, learner_pictures
 from sortal.tasks.report.reproduce import fitting_code
 from sortal.tasks.show import show
@@ -25,13 +24,14 @@ from sortal.tasks.show import show
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from sortal.pictures import Picture
     from sortal.records.tables import Cell
     from sortal.tasks.compare.comparison import Comparison, ModelResult
     from sortal.tasks.compare.fold_run import Candidate
+    from sortal.tasks.compare.settings import ReportOptions
     from sortal.tasks.fit import TrainingRows
-    from sortal.tasks.registry import Learner
-    from sortal.tasks.report.report import ReportOptions
-    from sortal.tasks.show import ModelDescription
+    from sortal.tasks.registry import LearnerEntry, SomeClassifier
+    from sortal.tasks.show import ModelDescription, ModelRules
 
 # A fit to all rows may take this share of the comparison's budget.
 _SHARE = 0.25
@@ -41,11 +41,17 @@ _SHARE = 0.25
 class FittedLearner:
     """A learner fitted to all rows; without an estimator, `note` says why there is none."""
 
-    learner: Learner
+    learner: LearnerEntry
     result: ModelResult
     options: Mapping[str, Any] = field(default_factory=dict)
-    estimator: Any = None
+    estimator: SomeClassifier | None = None
     note: str = ""
+
+    @property
+    def model(self) -> SomeClassifier:
+        """The estimator of one that could be fitted."""
+        assert self.estimator is not None  # noqa: S101  (who asks has looked)
+        return self.estimator
 
 
 def fit_again(comparison: Comparison, entrant: Candidate, rows: TrainingRows) -> FittedLearner:
@@ -147,10 +153,12 @@ _ROWS, _NEIGHBORS = 5, 5
 
 
 def with_neighbors(
-    errors: ErrorAnalysis | None, estimator: Any, rows: TrainingRows
+    errors: ErrorAnalysis | None, estimator: SomeClassifier | None, rows: TrainingRows
 ) -> ErrorAnalysis | None:
     """Errors with the nearest other rows of the first of them; as they are without neighbors."""
-    if errors is None or not errors.places or not hasattr(estimator, "kneighbors"):
+    if errors is None or not errors.places or estimator is None:
+        return errors
+    if not hasattr(estimator, "kneighbors"):
         return errors
     at = np.array(errors.places[:_ROWS])
     frame = nw.from_native(rows.X, eager_only=True)
@@ -236,11 +244,11 @@ def _cut(table: Table, room: ExcerptLimits) -> Table:
     return table
 
 
-def _rank(cell: Any) -> float:
+def _rank(cell: Cell) -> float:
     return float(cell) if isinstance(cell, int | float) else float("inf")
 
 
-def cut_rules(rules: Any, most: int) -> tuple[Any, str]:
+def cut_rules(rules: ModelRules | None, most: int) -> tuple[ModelRules | None, str]:
     """The first rules, and words where there are more."""
     if rules is None or len(rules) <= most:
         return rules, ""
@@ -257,6 +265,35 @@ def sentence(words: Sequence[str], code: str) -> str:
 
 
 # --- One learner of a report: itself, to be read, its pictures, and how its predictions were -----
+
+
+@dataclass(frozen=True)
+class ModelFacts:
+    """One of sortal's learners: how it did in the comparison, and itself, fitted to all rows.
+
+    `code` is Python that fits it, for the code of its pictures. `note` says why parts are missing.
+    `facts` are those of `show`; `rules` or `tables` are what is read, and `more` says what was left
+    out. `judged` says which predictions the next four rest on.
+    """
+
+    name: str
+    title: str
+    reads: str
+    result: ModelResult
+    facts: Table | None
+    pictures: tuple[Picture, ...]
+    rules: ModelRules | None
+    tables: tuple[Table, ...]
+    more: str
+    judged: str
+    confusion: Confusion | None
+    reliability: Reliability | None
+    roc: Roc | None
+    errors: ErrorAnalysis | None
+    judged_pictures: tuple[Picture, ...]
+    code: str = ""
+    note: str = ""
+
 
 _ROOM = ExcerptLimits(tables=12, rows=60, columns=80)
 
@@ -312,7 +349,7 @@ def _shown(fitted: FittedLearner) -> tuple[ModelDescription | None, str]:
         return None, f"It could not be shown. {type(error).__name__}: {one_line(error)}"
 
 
-def _read(shown: ModelDescription) -> tuple[Any, tuple[Table, ...], str]:
+def _read(shown: ModelDescription) -> tuple[ModelRules | None, tuple[Table, ...], str]:
     """Rules or tables, as far as they are shown, and what is left out."""
     rules, few_rules = cut_rules(shown.rules, _MOST_RULES)
     tables, few_tables = cut_tables(shown.tables, _ROOM)

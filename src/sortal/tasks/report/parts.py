@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import narwhals as nw
 import numpy as np
@@ -18,14 +18,18 @@ from sortal.trees.model import TreeModel
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from narwhals.typing import IntoDataFrame, IntoSeries
+
+    from sortal._typing import CostsLike
+    from sortal.data.columns import Values
     from sortal.data.schema import ColumnSchema
     from sortal.pictures import Picture
     from sortal.records.render import PagePart
     from sortal.tasks.compare.comparison import Comparison
+    from sortal.tasks.compare.settings import ReportOptions
     from sortal.tasks.fit import TrainingRows
-    from sortal.tasks.report.facts import ModelFacts
-    from sortal.tasks.report.models import EvaluatedPredictions, FittedLearner
-    from sortal.tasks.report.report import ReportOptions
+    from sortal.tasks.registry import FittedClassifier, SomeClassifier
+    from sortal.tasks.report.models import EvaluatedPredictions, FittedLearner, ModelFacts
     from sortal.trees.cost_complexity import CostComplexityPath
 
     Start = tuple[str, Mapping[str, Any]]
@@ -48,7 +52,7 @@ _LOOKED_AT = 5000
 
 
 def typical_rows(
-    X: Any, y: Any, classes: Sequence[Any], columns: Sequence[ColumnSchema]
+    X: IntoDataFrame, y: IntoSeries, classes: Values, columns: Sequence[ColumnSchema]
 ) -> list[Start]:
     """For each of the largest classes the middle of its numbers and its most frequent words."""
     frame = nw.from_native(X, eager_only=True)
@@ -64,7 +68,9 @@ def typical_rows(
     ]
 
 
-def real_rows(X: Any, numbers: Sequence[int], columns: Sequence[ColumnSchema]) -> list[Start]:
+def real_rows(
+    X: IntoDataFrame, numbers: Sequence[int], columns: Sequence[ColumnSchema]
+) -> list[Start]:
     """Rows as they are, by their numbers from 1."""
     frame = nw.from_native(X, eager_only=True)
     some = frame[[number - 1 for number in numbers]]
@@ -89,7 +95,7 @@ def _cells(frame: nw.DataFrame[Any], columns: Sequence[ColumnSchema]) -> dict[st
     return {c.name: frame.get_column(own[c.name]).to_list() for c in columns}
 
 
-def _middle(cells: list[Any], is_number: bool) -> Any:
+def _middle(cells: list[Any], is_number: bool) -> object:
     """The lower median of numbers, rounded, and of dates; the most frequent of words; or None."""
     known = [cell for cell in cells if not is_missing(cell)]
     if not known:
@@ -103,7 +109,7 @@ def _middle(cells: list[Any], is_number: bool) -> Any:
     return _plain(most) if counts[most] > 1 else None
 
 
-def _rounded(middle: Any) -> Any:
+def _rounded(middle: object) -> object:
     """A few digits of a number, the month of a date."""
     if isinstance(middle, int | float) and not isinstance(middle, bool):
         return type(middle)(float(f"{middle:.{_DIGITS}g}"))
@@ -112,7 +118,7 @@ def _rounded(middle: Any) -> Any:
     return middle.replace(day=1) if isinstance(middle, date) else _plain(middle)
 
 
-def _plain(cell: Any) -> Any:
+def _plain(cell: object) -> object:
     return None if is_missing(cell) else cell
 
 
@@ -130,11 +136,11 @@ def decide(
     wishes: ReportOptions,
 ) -> tuple[PagePart | None, str]:
     """The part, or why there is none."""
-    from sortal.tasks.report.decide import decide_part  # noqa: PLC0415  (templates are slow)
+    from sortal.tasks.report.page import decide_part  # noqa: PLC0415  (templates are slow)
 
     if chosen is None:
         return None, "No model was chosen, and so none decides here."
-    estimator = chosen.estimator
+    estimator = chosen.model
     model = getattr(estimator, "_model", None)
     if model is None:
         return None, _in_python(chosen)
@@ -152,12 +158,18 @@ def decide(
     return (part, "") if part is not None else (None, _in_python(chosen))
 
 
+def _read_costs(estimator: SomeClassifier, costs: CostsLike) -> CostsLike:
+    if hasattr(estimator, "_read_costs"):
+        return cast("CostsLike", estimator._read_costs(costs))
+    return cast("CostsLike", estimator._fitted.read_costs(costs))
+
+
 def has_form(part: PagePart | None) -> bool:
     """Whether one can type in a row: a model of too many numbers has a part that only says so."""
     return part is not None and part.data.get("model") is not None
 
 
-def _ranges(X: Any) -> dict[str, tuple[float, float]]:
+def _ranges(X: IntoDataFrame) -> dict[str, tuple[float, float]]:
     """The least and the greatest of each column of numbers."""
     frame = nw.from_native(X, eager_only=True)
     found = {}
@@ -187,7 +199,7 @@ def starts(
     chosen: FittedLearner, rows: TrainingRows, facts: ModelFacts, wishes: ReportOptions
 ) -> list[Start]:
     """Typical rows of the classes; where rows may be shown, those of errors and some others."""
-    estimator = chosen.estimator
+    estimator = chosen.model
     columns = estimator._schema.columns
     found = typical_rows(rows.X, rows.y, estimator.classes_.tolist(), columns)
     if not wishes.include_rows:
@@ -205,7 +217,7 @@ def starts(
 _MOST_SECONDS, _FOLDS = 10.0, 10
 
 
-def is_tree(estimator: Any) -> bool:
+def is_tree(estimator: FittedClassifier) -> bool:
     """Whether a model is a tree."""
     return isinstance(getattr(estimator, "_model", None), TreeModel)
 
@@ -217,7 +229,7 @@ def tree_part_of(
     from sortal.trees.drawing.html import tree_part  # noqa: PLC0415  (templates are slow)
 
     return tree_part(
-        fitted.estimator._model,
+        fitted.model._model,
         name=f"unfold-{fitted.learner.name}".replace("_", "-"),
         title=fitted.learner.title[:1].upper() + fitted.learner.title[1:],
         complexity=path,
@@ -237,7 +249,7 @@ def smaller_trees(
     if seconds > _MOST_SECONDS:
         return None, f"The errors of smaller trees would take about {seconds:,.0f} seconds: {line}"
     try:
-        path: CostComplexityPath = fitted.estimator.cost_complexity_path(rows.X, rows.y, cv=folds)
+        path: CostComplexityPath = fitted.model.cost_complexity_path(rows.X, rows.y, cv=folds)
     except SortalError as error:  # such as rows that the fit held out
         return None, f"The errors of smaller trees are not known: {error}"
     return path, ""
@@ -276,7 +288,7 @@ def _drawn(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             drawn = fitted.learner.draw(
-                fitted.estimator, rows.X, rows.y, rows=wishes.include_rows, **extra
+                fitted.model, rows.X, rows.y, rows=wishes.include_rows, **extra
             )
     except Exception as error:  # noqa: BLE001  (a learner of one's own may raise anything)
         return (), (f"Its pictures could not be drawn. {type(error).__name__}: {one_line(error)}",)

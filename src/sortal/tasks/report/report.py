@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,75 +11,19 @@ from typing import TYPE_CHECKING, Any
 from sortal.data.atomic_write import replace_file
 from sortal.errors import ParameterError, choose
 from sortal.records.render import fold
-from sortal.tasks.report.facts import plain_facts
-from sortal.tasks.report.gather import gather
-from sortal.tasks.report.markdown import markdown, save_markdown
+from sortal.tasks.compare.settings import ReportOptions
+from sortal.tasks.report.gather import gather, plain_facts
 from sortal.tasks.tables import open_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
+    from typing import Unpack
 
-    from sortal.tasks.report.facts import ReportFacts
-
-
-# --- What a report was asked for -----------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class ReportOptions:
-    """The options of `report`: those of `compare`, how a file is read, and how much is shown.
-
-    `joins` says that there was rare text to be joined, which code that makes a model again must do.
-    """
-
-    target: str
-    learners: Sequence[str] | None = None
-    baselines: bool | Sequence[str] = True
-    metric: str = "balanced_accuracy"
-    folds: int = 10
-    repeats: int | None = None
-    budget: float = 150.0
-    confidence_level: float = 0.95
-    tune: bool = False
-    drop: Sequence[str] = ()
-    categorical_features: Sequence[str] = ()
-    random_state: int = 0
-    n_jobs: int | None = None
-    include_rows: bool = False
-    min_frequency: int = 5
-    keep: Sequence[str] = ()
-    title: str | None = None
-    reading: Mapping[str, Any] = field(default_factory=dict)
-    joins: bool = False
-
-    def comparing(self) -> dict[str, Any]:
-        """The options that `compare` takes, too."""
-        others = ("target", "include_rows", "min_frequency", "keep", "title", "reading", "joins")
-        return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in others}
-
-    def named(self) -> dict[str, Any]:
-        """Options that differ from their defaults, without target and reading, as one types them.
-
-        How many cores work is left out: it changes no score.
-        """
-        told = {}
-        for f in fields(self):
-            value = getattr(self, f.name)
-            unnamed = ("target", "reading", "n_jobs", "joins")
-            if f.name not in unnamed and value != f.default:
-                told[f.name] = list(value) if isinstance(value, tuple) else value
-        return told
-
-    def fitting(self) -> dict[str, Any]:
-        """The options among these that `fit` and `working` take, too."""
-        return {
-            name: value
-            for name, value in self.named().items()
-            if name in ("drop", "categorical_features")
-        }
+    from sortal.tasks.report.gather import ReportFacts
+    from sortal.tasks.tables import DataLike, ReadOptions
 
 
-def names(given: Any) -> tuple[str, ...]:
+def names(given: str | Sequence[str]) -> tuple[str, ...]:
     """One name or several."""
     return (given,) if isinstance(given, str) else tuple(given)
 
@@ -124,6 +68,8 @@ class Report:
 
     def to_markdown(self, folder: str = "report_pictures") -> tuple[str, dict[str, bytes]]:
         """A text of Markdown, and the PNG pictures that it shows from a folder, by file name."""
+        from sortal.tasks.report.markdown import markdown  # noqa: PLC0415  (the same)
+
         return markdown(self.facts, folder)
 
     def to_dict(self) -> dict[str, Any]:
@@ -154,6 +100,8 @@ class Report:
             with replace_file(path) as draft:
                 draft.write_text(text, encoding="utf-8")
             return
+        from sortal.tasks.report.markdown import save_markdown  # noqa: PLC0415  (the same)
+
         folder = pictures_folder(path)
         save_markdown(*self.to_markdown(folder.name), Path(path), folder)
 
@@ -170,7 +118,7 @@ class Report:
 
 
 def report(
-    data: Any,
+    data: DataLike,
     target: str,
     *,
     learners: Sequence[str] | None = None,
@@ -190,7 +138,7 @@ def report(
     min_frequency: int = 5,
     keep: Sequence[str] = (),
     title: str | None = None,
-    **reading: Any,
+    **reading: Unpack[ReadOptions],
 ) -> Report:
     """Look at a table, compare all learners on it, and tell everything about them in one page.
 
@@ -241,23 +189,10 @@ def report(
     'lda'
     """
     wishes = ReportOptions(
-        target=target,
-        learners=None if learners is None else names(learners),
-        baselines=baselines if isinstance(baselines, bool) else names(baselines),
-        metric=metric,
-        folds=folds,
-        repeats=repeats,
-        budget=budget,
-        confidence_level=confidence_level,
-        tune=tune,
-        drop=names(drop),
-        categorical_features=names(categorical_features),
-        random_state=random_state,
-        n_jobs=n_jobs,
-        include_rows=include_rows,
-        min_frequency=min_frequency,
-        keep=names(keep),
-        title=title,
-        reading=reading,
-    )
+        target, None if learners is None else names(learners),
+        baselines if isinstance(baselines, bool) else names(baselines),
+        metric, folds, repeats, budget, confidence_level, tune, names(drop),
+        names(categorical_features), random_state, n_jobs,
+        include_rows, min_frequency, names(keep), title, reading,
+    )  # fmt: skip
     return Report(gather(open_table(data, **reading), wishes, progress))

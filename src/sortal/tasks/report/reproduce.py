@@ -4,37 +4,39 @@ from __future__ import annotations
 
 import platform
 import shlex
+from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import sortal
 from sortal.base.save import parts_of
 from sortal.records.tables import Table
-from sortal.tasks.report.facts import Reproduction
+from sortal.tasks.compare.settings import TABLE, Name, as_typed, call, in_one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from sortal.data.files.read import FileTable
+    from sortal.tasks.compare.settings import ReportOptions
+    from sortal.tasks.registry import FittedClassifier
     from sortal.tasks.report.models import FittedLearner
-    from sortal.tasks.report.report import ReportOptions
-
-_WIDTH = 88
+    from sortal.tasks.tables import FileTable
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "narwhals", "pandas", "duckdb", "matplotlib")
 
-# how the options are typed that are not called the same
-_FLAGS = {
-    "learners": "--learner",
-    "categorical_features": "--categorical",
-    "random_state": "--seed",
-    "confidence_level": "--confidence-level",
-    "include_rows": "--include-rows",
-    "min_frequency": "--min-frequency",
-    "na_values": "--na-values",
-}
-
 _JOINING = "from sortal.tasks.report.gather import join_rare"
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """How to get the same again: code for the report and for the chosen model, and with what."""
+
+    report_code: str
+    model_code: str
+    command: str
+    versions: Table
+    seed: int
+    fingerprint: str
+    file: str
 
 
 def reproduction(
@@ -47,18 +49,15 @@ def reproduction(
         command="" if file is None else command(wishes, file),
         versions=versions(),
         seed=wishes.random_state,
-        fingerprint="" if chosen is None else _fingerprint(chosen.estimator),
+        fingerprint="" if chosen is None else _fingerprint(chosen.model),
         file="" if file is None else f"{file.name}, {file.n_bytes:,} bytes, sha256 {file.sha256}",
     )
 
 
 def report_code(wishes: ReportOptions, file: FileTable | None) -> str:
     """Python that makes the report again."""
-    if file is None:
-        data, reading = "table", {}
-    else:
-        data, reading = repr(_path(file)), dict(wishes.reading)
-    made = call("sortal.report", [data, repr(wishes.target)], wishes.named() | reading)
+    data, reading = (TABLE, {}) if file is None else (_path(file), wishes.reading)
+    made = call("sortal.report", data, wishes.target, **wishes.named(), **reading)
     lines = ["import sortal", "", *(_table(wishes, file) if file is None else [])]
     return "\n".join([*lines, f"report = {made}", 'report.save("report.html")'])
 
@@ -84,13 +83,8 @@ def model_code(
 
 def fitting_code(wishes: ReportOptions, fitted: FittedLearner) -> str:
     """Python that fits one of the models to the table, and names what code of pictures uses."""
-    given = [
-        "table",
-        repr(wishes.target),
-        repr(list(wishes.drop)),
-        repr(list(wishes.categorical_features)),
-    ]
-    rows = call("training_rows", [*given, "{}"], {}, width=10_000)
+    given = (TABLE, wishes.target, list(wishes.drop), list(wishes.categorical_features))
+    rows = in_one_line("training_rows", *given, {})
     imports = [
         "import sortal",
         "from sortal.tasks.fit import fit",
@@ -114,7 +108,7 @@ def _by_class(wishes: ReportOptions, chosen: FittedLearner) -> tuple[list[str], 
     cls = chosen.learner.load()
     is_ours = cls.__name__ in sortal.__all__
     imports = [] if is_ours else [f"from {cls.__module__} import {cls.__name__}"]
-    made = call(f"sortal.{cls.__name__}" if is_ours else cls.__name__, [], chosen.options)
+    made = call(f"sortal.{cls.__name__}" if is_ours else cls.__name__, **chosen.options)
     return imports, [f"model = {made}", f"model.fit(table, {wishes.target!r})"]
 
 
@@ -124,8 +118,7 @@ def _by_task(wishes: ReportOptions, chosen: FittedLearner) -> tuple[list[str], l
 
 
 def _fit(wishes: ReportOptions, fitted: FittedLearner) -> str:
-    given = ["table", repr(wishes.target), repr(fitted.learner.name)]
-    return call("fit", given, _fit_arguments(wishes, fitted))
+    return call("fit", TABLE, wishes.target, fitted.learner.name, **_fit_arguments(wishes, fitted))
 
 
 def _fit_arguments(wishes: ReportOptions, chosen: FittedLearner) -> dict[str, Any]:
@@ -137,12 +130,9 @@ def _fit_arguments(wishes: ReportOptions, chosen: FittedLearner) -> dict[str, An
 
 def work_line(wishes: ReportOptions, chosen: FittedLearner) -> str:
     """The line that shows the whole working."""
-    given = [
-        _join(wishes) if wishes.joins else "table",
-        repr(wishes.target),
-        repr(chosen.learner.name),
-    ]
-    return call("sortal.working", given, _fit_arguments(wishes, chosen), width=10_000)
+    table = Name(_join(wishes)) if wishes.joins else TABLE
+    named = _fit_arguments(wishes, chosen)
+    return in_one_line("sortal.working", table, wishes.target, chosen.learner.name, **named)
 
 
 def _joined(wishes: ReportOptions) -> list[str]:
@@ -151,13 +141,9 @@ def _joined(wishes: ReportOptions) -> list[str]:
 
 
 def _join(wishes: ReportOptions) -> str:
-    given = ["table", repr(wishes.target), repr(wishes.min_frequency)]
-    named = (
-        {"categorical_features": list(wishes.categorical_features)}
-        if wishes.categorical_features
-        else {}
-    )
-    return call("join_rare", given, named, width=10_000)
+    columns = list(wishes.categorical_features)
+    named = {"categorical_features": columns} if columns else {}
+    return in_one_line("join_rare", TABLE, wishes.target, wishes.min_frequency, **named)
 
 
 def _sorted(imports: Sequence[str]) -> list[str]:
@@ -169,30 +155,8 @@ def command(wishes: ReportOptions, file: FileTable) -> str:
     if not isinstance(wishes.baselines, bool) or "format" in wishes.reading:
         return ""
     words = ["sortal", "report", _path(file), "--target", wishes.target]
-    for name, value in wishes.named().items():
-        words += _flag(name, value)
-    words += reading_words(wishes.reading)
+    words += as_typed({**wishes.named(), **wishes.reading})
     return shlex.join([*words, "-o", "report.html"])
-
-
-def reading_words(reading: Mapping[str, Any]) -> list[str]:
-    """How a file was read, as one types it; a format cannot be typed."""
-    words = []
-    for name, value in reading.items():
-        if value is not None and name != "format":
-            words += _flag(name, value)
-    return words
-
-
-def _flag(name: str, value: Any) -> list[str]:
-    flag = _FLAGS.get(name, f"--{name}")
-    if name == "na_values":
-        return [flag, ",".join(value)]
-    if isinstance(value, bool):
-        return [flag if value else f"--no-{name}"]
-    if isinstance(value, list | tuple):
-        return [word for one in value for word in (flag, str(one))]
-    return [flag, str(value)]
 
 
 def _path(file: FileTable) -> str:
@@ -204,19 +168,7 @@ def _table(wishes: ReportOptions, file: FileTable | None) -> list[str]:
     """The lines that read the table."""
     if file is None:
         return ["# table: the data frame that was reported on"]
-    return [f"table = {call('sortal.read', [repr(_path(file))], wishes.reading)}"]
-
-
-def call(
-    function: str, given: Sequence[str], named: Mapping[str, Any], *, width: int = _WIDTH
-) -> str:
-    """A call, with one argument a line where it is long."""
-    parts = [*given, *(f"{name}={value!r}" for name, value in named.items())]
-    line = f"{function}({', '.join(parts)})"
-    if len(line) <= width:
-        return line
-    inner = "".join(f"    {part},\n" for part in parts)
-    return f"{function}(\n{inner})"
+    return [f"table = {call('sortal.read', _path(file), **wishes.reading)}"]
 
 
 def versions() -> Table:
@@ -230,7 +182,7 @@ def versions() -> Table:
     return Table("versions", "Made with", ("what", "version"), tuple(rows))
 
 
-def _fingerprint(estimator: Any) -> str:
+def _fingerprint(estimator: FittedClassifier) -> str:
     """Of the rows that were learned from."""
     if not hasattr(estimator, "save"):
         return ""

@@ -13,25 +13,27 @@ from sortal.errors import ColumnError, InputError, agreed, counted
 from sortal.records import render as faces
 from sortal.records.render import fold, page
 from sortal.records.tables import Table
-from sortal.tasks.inspect.findings import (
-    FEW_ROWS,
+from sortal.tasks.findings import (
     Finding,
     about_column,
     about_target,
     count_repeats,
     measured,
-    option,
     profile,
     single_accuracy,
 )
-from sortal.tasks.registry import check_columns
+from sortal.tasks.registry import FEW_ROWS, check_columns, option
 from sortal.tasks.tables import open_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from typing import Unpack
+
+    from narwhals.typing import IntoDataFrame
 
     from sortal._typing import Mask
-    from sortal.tasks.inspect.findings import Profile
+    from sortal.tasks.findings import Profile
+    from sortal.tasks.tables import DataLike, FileOptions
 
 # A column that takes away so many of the majority's errors tells the target nearly always.
 _TELLS = 0.97
@@ -65,7 +67,7 @@ class Inspection:
             "notes": list(self.notes),
         }
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> IntoDataFrame:
         """The columns as a data frame."""
         return self.columns.to_frame()
 
@@ -115,13 +117,13 @@ class Inspection:
 
 
 def inspect(
-    data: Any,
+    data: DataLike,
     target: str | None = None,
     *,
     drop: Iterable[str] = (),
     na_values: Iterable[str] = (),
     text: Iterable[str] = (),
-    **options: Any,
+    **options: Unpack[FileOptions],
 ) -> Inspection:
     """Look at a table: columns, kinds, missing values, classes, and findings with their remedies.
 
@@ -154,7 +156,7 @@ def inspect(
     Examples
     --------
     >>> from sortal import datasets
-    >>> from sortal.tasks.inspect.inspect import inspect
+    >>> from sortal.tasks.inspection import inspect
     >>> [finding.code for finding in inspect(datasets.penguins(), "species").findings]
     []
     """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -15,6 +14,7 @@ from sortal.data.columns import CategoryColumn
 from sortal.data.sources import read_column
 from sortal.errors import counted, printable
 from sortal.records.render import moment_text, number_text
+from sortal.tasks.registry import FEW_ROWS, option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -43,16 +43,8 @@ class Finding:
 
     def to_dict(self) -> dict[str, str]:
         """Plain strings."""
-        return {
-            "code": self.code,
-            "column": self.column,
-            "words": self.words,
-            "remedy": self.remedy,
-        }
+        return dict(vars(self))
 
-
-# Fewer rows than that are too few to tell an identifier from chance.
-FEW_ROWS: Final = 20
 
 # A column in which so many values differ names rows.
 _NEARLY_ALL: Final = 0.95
@@ -93,36 +85,34 @@ _NUMBERS: Final = [
 _LOOKED_AT: Final = 2000
 
 
-def option(name: str, value: str) -> str:
-    """An option as one would type it into a shell."""
-    word = shlex.quote(value)
-    return f"{name}={word}" if value.startswith("-") else f"{name} {word}"
-
-
 def about_column(column: Profile) -> Iterator[Finding]:
     """What a column alone shows; the gravest first, and what follows from it left out."""
     if column.n_values == 0:
         words = f"{column.name!r} has no value at all."
-        yield Finding("empty", column.name, words, option("--drop", column.name))
+        yield Finding("empty", column.name, words, _drop(column))
     elif column.n_distinct == 1:
         yield _constant(column)
     elif misread := list(_misread(column)):
         yield from misread
     elif why := identifier(column):
         words = f"{column.name!r} names rows: {why}. A model would learn them by heart."
-        yield Finding("identifier", column.name, words, option("--drop", column.name))
+        yield Finding("identifier", column.name, words, _drop(column))
     elif why := personal(column):
         words = f"{column.name!r} {why}. A model would hold what it says of people."
-        yield Finding("personal-text", column.name, words, option("--drop", column.name))
+        yield Finding("personal-text", column.name, words, _drop(column))
     elif column.is_whole:
         yield from _codes(column)
+
+
+def _drop(column: Profile) -> str:
+    return option("--drop", column.name)
 
 
 def _constant(column: Profile) -> Finding:
     apart = f", apart from {counted(column.n_missing, 'missing value')}" if column.n_missing else ""
     words = f"{column.name!r} is {column.text(0)!r} in every row{apart}: it tells nothing"
     more = " but where the missing values are." if column.n_missing else "."
-    return Finding("constant", column.name, words + more, option("--drop", column.name))
+    return Finding("constant", column.name, words + more, _drop(column))
 
 
 def identifier(column: Profile) -> str:
@@ -194,7 +184,7 @@ def _misread(column: Profile) -> Iterator[Finding]:
             f"{column.name!r} holds dates as words, such as {looked[0]!r}, and every day is a "
             f"word of its own. {how}"
         )
-        yield Finding("date-as-words", column.name, said, option("--drop", column.name))
+        yield Finding("date-as-words", column.name, said, _drop(column))
         return
     found = {pattern: sum(map(bool, map(pattern.fullmatch, looked))) for pattern in _NUMBERS}
     number = max(found, key=lambda pattern: found[pattern])
@@ -250,8 +240,8 @@ def _why_codes(column: Profile) -> str:
 
 def _has_gaps(column: Profile) -> bool:
     """Whether the steps between values are uneven, as those of a scale are not."""
-    steps: Any = np.diff(np.asarray(column.values, dtype=np.float64))
-    return bool(len(set(steps.tolist())) > 1)
+    steps = np.diff(np.asarray(column.values, dtype=np.float64))
+    return len(set(steps.tolist())) > 1
 
 
 def about_target(column: Profile) -> Iterator[Finding]:

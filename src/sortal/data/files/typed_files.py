@@ -1,9 +1,19 @@
-"""Parquet files to data frames. They have types of their own, and a NULL for missing values."""
+"""Files whose values have types: Parquet, which also has a NULL, and JSON lines.
+
+JSON lines have one object a line, its keys the columns. A number is a number and a string is text,
+as JSON says; only dates have no type of their own there, and are found among the strings.
+"""
 
 from __future__ import annotations
 
+import json
 import re
-from typing import TYPE_CHECKING, Any, Final
+import shutil
+import tempfile
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 import duckdb
 import numpy as np
@@ -14,8 +24,12 @@ from sortal.data.files.cells import (
     check_rows,
     check_text,
     fetch,
+    fetch_text,
     missing_notes,
     missing_words,
+    refuse_misfits,
+    survey,
+    type_text,
 )
 from sortal.data.files.column_types import (
     LARGEST,
@@ -25,14 +39,19 @@ from sortal.data.files.column_types import (
     means_missing,
     numbers_among,
 )
+from sortal.data.files.open import BOM
 from sortal.data.table import days
 from sortal.errors import ColumnError, InputError, agreed, counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+
+    import pandas as pd
 
     from sortal.data.files.cells import Reading
     from sortal.data.files.open import PlainFile
+
+    Connection = duckdb.DuckDBPyConnection
 
 _WHOLE: Final = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 
@@ -61,7 +80,7 @@ def read_parquet(file: PlainFile, wishes: Reading) -> ReadResult:
     """A Parquet file as a frame, and notes; it has no dialect."""
     with duck_for(file.path) as con:
         try:
-            names = _names(con, file)
+            names = _parquet_names(con, file)
             listed = ", ".join(f"c{j}" for j in range(len(names)))
             con.execute(
                 f"CREATE TEMP TABLE raw AS SELECT * FROM read_parquet(?, hive_partitioning=false) "  # noqa: S608  (of our own words)
@@ -89,9 +108,7 @@ def read_parquet(file: PlainFile, wishes: Reading) -> ReadResult:
         return ReadResult(frame, {}, notes, [word for word, _ in found])
 
 
-def _cut_moments(
-    con: duckdb.DuckDBPyConnection, file: PlainFile, types: list[str]
-) -> Iterator[str]:
+def _cut_moments(con: Connection, file: PlainFile, types: list[str]) -> Iterator[str]:
     """Notes on nanoseconds that DuckDB before 2.0 does not read, of times with a time zone."""
     sql = "SELECT name, logical_type FROM parquet_schema(?)"
     _, *columns = con.execute(sql, [file.path]).fetchall()
@@ -103,7 +120,7 @@ def _cut_moments(
             )
 
 
-def _merged_moments(frame: Any) -> Iterator[str]:
+def _merged_moments(frame: pd.DataFrame) -> Iterator[str]:
     """Notes on times that are distinct, while their numbers of days, in float64, are not."""
     for name in frame.columns:
         cells = frame[name].to_numpy()
@@ -115,7 +132,7 @@ def _merged_moments(frame: Any) -> Iterator[str]:
             )
 
 
-def _names(con: duckdb.DuckDBPyConnection, file: PlainFile) -> list[str]:
+def _parquet_names(con: Connection, file: PlainFile) -> list[str]:
     """Names as the file has them: in SQL, "a" and "A" are the same name."""
     sql = "SELECT name, num_children FROM parquet_schema(?)"
     _, *columns = con.execute(sql, [file.path]).fetchall()
@@ -155,7 +172,7 @@ def _is_number(type_: str) -> bool:
 
 
 def _value(
-    con: duckdb.DuckDBPyConnection,
+    con: Connection,
     j: int,
     type_: str,
     name: str,
@@ -187,7 +204,7 @@ def _value(
     return (_whole if is_whole else _fraction)(con, cell, type_, name, notes)
 
 
-def _whole(con: duckdb.DuckDBPyConnection, cell: str, _: str, name: str, notes: list[str]) -> str:
+def _whole(con: Connection, cell: str, _: str, name: str, notes: list[str]) -> str:
     n_values, n_rows, n_large = ask(
         con,
         [
@@ -206,9 +223,7 @@ def _whole(con: duckdb.DuckDBPyConnection, cell: str, _: str, name: str, notes: 
     return f"CAST({cell} AS {'BIGINT' if n_values == n_rows else 'DOUBLE'})"
 
 
-def _fraction(
-    con: duckdb.DuckDBPyConnection, cell: str, type_: str, name: str, notes: list[str]
-) -> str:
+def _fraction(con: Connection, cell: str, type_: str, name: str, notes: list[str]) -> str:
     if type_.startswith("DECIMAL"):
         words = f"CAST({cell} AS VARCHAR)"
         digits = f"length(trim(replace(ltrim({words}, '-'), '.', ''), '0'))"
@@ -223,3 +238,151 @@ def _fraction(
             )
             return words
     return f"CAST({cell} AS DOUBLE)"
+
+
+# --- JSON lines ----------------------------------------------------------------------------------
+
+# What DuckDB calls the values of JSON, and what a column of them may be.
+_KINDS: Final = {
+    "VARCHAR": "date",
+    "BIGINT": "number",
+    "UBIGINT": "number",
+    "HUGEINT": "number",
+    "UHUGEINT": "number",
+    "DOUBLE": "number",
+    "BOOLEAN": "truth",
+}
+
+
+def read_json_lines(file: PlainFile, wishes: Reading) -> ReadResult:
+    """JSON lines as a frame, and notes; they have no dialect but their encoding."""
+    with tempfile.TemporaryDirectory(prefix="sortal-") as folder:
+        path = _without_mark(file, Path(folder))
+        with duck_for(path) as con:
+            names = _load(con, path, file)
+            check_text(wishes.named, names, file.name)
+            types = _types(con, names)
+            if any(kinds & {"OBJECT", "ARRAY"} for kinds in types):
+                _find_fault(path, file.name)
+            kinds = _kinds(names, types, wishes.text)
+            _spread(con, names)
+            n_rows = con.execute("SELECT count(*) FROM raw").fetchall()[0][0]
+            check_rows(n_rows, file.name, "keys")
+            text = type_text(con, names, "true", wishes.missing, kinds)
+            refuse_misfits(con, text, wishes.known, "true", partial(_place, path, file.name))
+            frame = fetch_text(con, text, "true", n_rows)
+            return ReadResult(frame, {"encoding": file.encoding}, text.notes, text.met)
+
+
+def _without_mark(file: PlainFile, folder: Path) -> str:
+    if not survey(file.path, file.name).has_bom:
+        return file.path
+    copy = folder / "plain.jsonl"
+    with Path(file.path).open("rb") as stream, copy.open("wb") as out:
+        stream.seek(len(BOM))
+        shutil.copyfileobj(stream, out)
+    return str(copy)
+
+
+def _load(con: Connection, path: str, file: PlainFile) -> list[str]:
+    """The objects into a table `lines`, and all their keys in the order in which they appear."""
+    try:
+        con.execute(
+            "CREATE TEMP TABLE lines AS SELECT json FROM read_json_objects(?, "
+            "format='newline_delimited', compression='uncompressed')",
+            [path],
+        )
+        sound = "SELECT count(*) FROM lines WHERE json_type(json) <> 'OBJECT'"
+        rows = (
+            []
+            if con.execute(sound).fetchall()[0][0]
+            else con.execute(
+                "SELECT json_keys(json) AS keys, min(rowid) AS first FROM lines GROUP BY keys "
+                "ORDER BY first"
+            ).fetchall()
+        )
+    except duckdb.Error as error:
+        _find_fault(path, file.name)
+        raise InputError(
+            f"{file.name} cannot be read as JSON lines ({first_line(error)})."
+        ) from None
+    names = list(dict.fromkeys(str(key) for keys, _ in rows for key in keys))
+    if not names or any(len(set(keys)) < len(keys) for keys, _ in rows):
+        _find_fault(path, file.name)
+        raise InputError(f"{file.name} has no keys: there is nothing to read.")
+    return names
+
+
+def _pointers(names: Sequence[str]) -> list[str]:
+    return ["/" + name.replace("~", "~0").replace("/", "~1") for name in names]
+
+
+def _types(con: Connection, names: Sequence[str]) -> list[set[str]]:
+    """Which types of JSON the values of each key have, null left out."""
+    sql = "SELECT DISTINCT json_type(json, $paths) FROM lines"
+    rows = con.execute(sql, {"paths": _pointers(names)}).fetchall()
+    found: list[set[str]] = [set() for _ in names]
+    for (types,) in rows:
+        for kinds, type_ in zip(found, types, strict=True):
+            kinds.add(type_)
+    return [kinds - {None, "NULL"} for kinds in found]
+
+
+def _kinds(names: Sequence[str], types: Sequence[set[str]], text: Sequence[str]) -> list[set[str]]:
+    """What each column may be: of one kind in all rows, or text."""
+    kinds = [{_KINDS.get(type_, "") for type_ in each} for each in types]
+    return [
+        kind if len(kind) == 1 and name not in text else set()
+        for name, kind in zip(names, kinds, strict=True)
+    ]
+
+
+def _spread(con: Connection, names: Sequence[str]) -> None:
+    """The values as text in a table `raw` with a column a key."""
+    cells = "SELECT json_extract_string(json, $paths) AS v FROM lines"
+    listed = ", ".join(f"v[{j + 1}] AS c{j}" for j in range(len(names)))
+    con.execute(
+        f"CREATE TEMP TABLE raw AS SELECT {listed} FROM ({cells})",  # noqa: S608  (of our own words)
+        {"paths": _pointers(names)},
+    )
+
+
+def _place(path: str, name: str, row: int) -> str:
+    number, _ = next(islice(_lines(path), row, None))
+    return f"{name}, line {number}"
+
+
+def _lines(path: str) -> Iterator[tuple[int, bytes]]:
+    """Lines that are not blank, with their numbers from 1."""
+    with Path(path).open("rb") as stream:
+        yield from ((i, line) for i, line in enumerate(stream, start=1) if line.strip())
+
+
+def _find_fault(path: str, name: str) -> None:
+    """Name the first line that is no object of plain values."""
+    for i, line in _lines(path):
+        if fault := _fault(line):
+            raise InputError(f"{name}, line {i}: {fault}")
+
+
+def _fault(line: bytes) -> str:
+    try:
+        pairs = json.loads(line, object_pairs_hook=tuple)
+    except (ValueError, RecursionError) as error:
+        if line.lstrip().startswith(b"["):
+            return "an array of JSON begins here. JSON lines have one object a line: {...}."
+        reason = getattr(error, "msg", "too deep")
+        return f"this is no JSON ({reason}). JSON lines have one whole object a line: {{...}}."
+    if not isinstance(pairs, tuple):
+        return "this is no object. JSON lines have one object a line: {...}."
+    keys = [key for key, _ in pairs]
+    twice = [key for key in keys if keys.count(key) > 1]
+    if twice:
+        return f"the key {twice[0]!r} occurs twice."
+    nested = [key for key, value in pairs if isinstance(value, list | tuple)]
+    if nested:
+        return (
+            f"the value of {nested[0]!r} is a list or an object. Take it apart into keys of their "
+            "own, or leave it out."
+        )
+    return ""

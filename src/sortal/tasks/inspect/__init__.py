@@ -1,1 +1,0 @@
-"""Inspecting a table before anything is fitted to it."""
