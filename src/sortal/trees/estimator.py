@@ -436,14 +436,6 @@ class TreeClassifier(TreeOptions, ReadableTree):
         """
         return tree_as_sklearn(self)
 
-    def get_depth(self) -> int:
-        """The most tests from the root to a leaf."""
-        return self._model.depth()
-
-    def get_n_leaves(self) -> int:
-        """How many leaves the tree has."""
-        return self._model.n_leaves
-
     @property
     def feature_importances_(self) -> Float:
         """Weight times score of the nodes that ask each column, as shares of all."""

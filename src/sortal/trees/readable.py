@@ -36,6 +36,14 @@ _LINES = 200
 class ReadableTree(TableClassifier[TreeOptions, TreeRows, FittedTree]):
     """What a fitted tree shows of itself."""
 
+    def get_depth(self) -> int:
+        """The most tests from the root to a leaf."""
+        return self._model.depth()
+
+    def get_n_leaves(self) -> int:
+        """How many leaves the tree has."""
+        return self._model.n_leaves
+
     def to_text(self, *, max_depth: int | None = None, max_values: int | None = None) -> str:
         """The tree as indented text: one line a node, each before its branches.
 

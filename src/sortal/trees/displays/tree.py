@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from sortal.records.tables import Cell
     from sortal.trees.cost_complexity import CostComplexityPath
     from sortal.trees.drawing.layout import Box, Drawing
-    from sortal.trees.estimator import TreeClassifier
+    from sortal.trees.readable import ReadableTree
 
     Handle = Artist | ErrorbarContainer
 
@@ -386,7 +386,7 @@ _DAY = np.timedelta64(1, "D")
 
 
 def pictures(
-    estimator: TreeClassifier,
+    estimator: ReadableTree,
     X: TableLike,
     y: LabelsLike,
     *,
