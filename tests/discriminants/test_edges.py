@@ -101,7 +101,7 @@ def test_fisher_decides_alike_with_heavy_rows() -> None:
 
 @pytest.mark.parametrize("formula", ["oas", "ledoit_wolf"])
 @pytest.mark.parametrize("unit", [1e-60, 1e60])
-def test_shrinkage_formulas_are_free_of_units(formula: str, unit: float) -> None:
+def test_shrinkage_formulas_are_free_of_units(formula: Any, unit: float) -> None:
     X, y = rows()
     wanted = LinearDiscriminant(shrinkage=formula).fit(X, y).shrinkage_
     found = LinearDiscriminant(shrinkage=formula).fit(X * unit, y).shrinkage_
@@ -122,7 +122,9 @@ def test_means_that_agree_up_to_rounding_have_no_direction() -> None:
 
 
 def test_least_error_of_classes_with_one_mean() -> None:
-    model = FisherDiscriminant(threshold="least_error").fit([[0.0], [1], [0], [1]], [0, 0, 1, 1])
+    model = FisherDiscriminant(threshold="least_error").fit(
+        np.array([[0.0], [1], [0], [1]]), [0, 0, 1, 1]
+    )
     assert model.predict([[0.0], [1.0]]).tolist() == [0, 0]
     assert len(model.working([[0.0]])) > 0
 

@@ -110,7 +110,7 @@ def test_projections_have_the_projected_moments(data: Data) -> None:
 
 
 @given(tables, st.sampled_from(["scatter", "covariance"]))
-def test_between_and_within_as_defined(data: Data, within: str) -> None:
+def test_between_and_within_as_defined(data: Data, within: Any) -> None:
     """S_i = n_i Σ_i (ZM 20.5), and Bw = λSw (ZM 20.9)."""
     n, means, scatters = data.moments()
     model = FisherDiscriminant(within).fit(data.X, data.y)
@@ -139,7 +139,7 @@ def test_between_and_within_as_defined(data: Data, within: str) -> None:
 
 
 @given(tables, seeds, st.sampled_from(["scatter", "covariance"]))
-def test_no_other_direction_is_better(data: Data, seed: int, within: str) -> None:
+def test_no_other_direction_is_better(data: Data, seed: int, within: Any) -> None:
     """J(w) ≤ λ1 for every w, and the slope of J is zero at w1 and never along w (ZM 20.7)."""
     model = FisherDiscriminant(within).fit(data.X, data.y)
     B, S = model.between_, model.within_
@@ -185,7 +185,7 @@ def test_lda_and_indicators_are_parallel_to_fisher(data: Data) -> None:
 
 
 @given(tables, st.sampled_from(["scatter", "covariance"]))
-def test_directions_scaled_by_what_is_within(data: Data, within: str) -> None:
+def test_directions_scaled_by_what_is_within(data: Data, within: Any) -> None:
     model = FisherDiscriminant(within).fit(data.X, data.y)
     lengths = np.sqrt(np.einsum("jm,ji,im->m", model.directions_, model.within_, model.directions_))
     same(model.transform(data.X, scaling="within"), data.X @ model.directions_ / lengths)
@@ -264,7 +264,7 @@ def test_a_missing_value_in_a_regression_is_a_column_less(data: Data, gone: int)
 @pytest.mark.parametrize("within", ["scatter", "covariance"])
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_fisher_fills_a_missing_value_with_its_conditional_mean(
-    within: str, n_classes: int
+    within: Any, n_classes: int
 ) -> None:
     """x_m = μ_m + S_T,mo S_T,oo⁺ (x_o − μ_o), each row by its own missing values."""
     data = make_data(13, n_classes, 4)

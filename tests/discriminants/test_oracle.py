@@ -25,7 +25,7 @@ every_norm = pytest.mark.parametrize("norm", ["unbiased", "mle"])
 def oracle_of(
     X: Float,
     y: Labels,
-    norm: str = "unbiased",
+    norm: Any = "unbiased",
     weight: Float | None = None,
     priors: Mapping[str, float] | None = None,
     shrinkage: float = 0.0,
@@ -63,7 +63,7 @@ PEERS: Final[dict[str, Callable[[Float], float]]] = {
 
 @pytest.mark.parametrize("rule", PEERS)
 @pytest.mark.parametrize(("norm", "p"), [("mle", 2), ("unbiased", 5), ("mle", 40)])
-def test_shrinkage_by_a_rule(norm: str, rule: str, p: int) -> None:
+def test_shrinkage_by_a_rule(norm: Any, rule: Any, p: int) -> None:
     """λ of the rows about their class means, and posteriors with it; p may exceed n."""
     rng = np.random.default_rng(p)
     y = NAMES[rng.permutation(np.arange(32) % 3)]
@@ -78,7 +78,7 @@ def test_shrinkage_by_a_rule(norm: str, rule: str, p: int) -> None:
 
 
 @pytest.mark.parametrize("rule", PEERS)
-def test_shrinkage_by_a_rule_takes_weights_as_copies(rule: str) -> None:
+def test_shrinkage_by_a_rule_takes_weights_as_copies(rule: Any) -> None:
     X, y = make_table(5)
     w = np.random.default_rng(5).integers(1, 4, len(X))
     model = LinearDiscriminant(shrinkage=rule).fit(X, y, sample_weight=w)
@@ -88,7 +88,7 @@ def test_shrinkage_by_a_rule_takes_weights_as_copies(rule: str) -> None:
 
 @pytest.mark.parametrize("rule", PEERS)
 @pytest.mark.parametrize("offset", [1e4, 1e8])
-def test_shrinkage_by_a_rule_far_from_zero(rule: str, offset: float) -> None:
+def test_shrinkage_by_a_rule_far_from_zero(rule: Any, offset: float) -> None:
     """Fourth powers of deviations: those of the rows, not those of the offset."""
     rng = np.random.default_rng(6)
     X, y = np.round(rng.normal(size=(60, 4)) * 1024) / 1024, NAMES[np.arange(60) % 2]
@@ -152,7 +152,7 @@ def test_a_direction_without_spread_within_gets_a_floor() -> None:
 
 @pytest.mark.parametrize("within", ["scatter", "covariance"])
 @pytest.mark.parametrize("m", [None, 1, 2])
-def test_fisher_takes_the_nearest_mean(within: str, m: int | None) -> None:
+def test_fisher_takes_the_nearest_mean(within: Any, m: int | None) -> None:
     X, y = make_table(m or 0, 4)
     model = FisherDiscriminant(within, m).fit(X, y)
     lengths = np.sqrt(np.einsum("jm,ji,im->m", model.directions_, model.within_, model.directions_))
@@ -237,7 +237,7 @@ def shared_area(m: Float, v: Float) -> float:
 
 @pytest.mark.parametrize("within", ["scatter", "covariance"])
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_a_direction_is_judged_as_defined(within: str, n_classes: int) -> None:
+def test_a_direction_is_judged_as_defined(within: Any, n_classes: int) -> None:
     X, y = make_table(n_classes, n_classes)
     model = FisherDiscriminant(within).fit(X, y)
     w = np.random.default_rng(0).normal(size=3) * 7
@@ -352,7 +352,7 @@ def test_a_model_of_its_own_moments_is_the_same(make: str, n_classes: int) -> No
 
 
 @every_norm
-def test_lda_of_a_common_covariance_and_counts(norm: str) -> None:
+def test_lda_of_a_common_covariance_and_counts(norm: Any) -> None:
     X, y = make_table(2)
     fitted = LinearDiscriminant(norm).fit(X, y)
     oracle = oracle_of(X, y, norm)

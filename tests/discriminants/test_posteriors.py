@@ -103,7 +103,7 @@ BY_HAND: Final[dict[str, tuple[Any, str, dict[str, Any], list[Any]]]] = {
 
 @pytest.mark.parametrize("name", BY_HAND)
 @pytest.mark.filterwarnings("ignore::sortal.errors.CollinearityWarning")
-def test_covariances_by_hand(name: str) -> None:
+def test_covariances_by_hand(name: Any) -> None:
     rows, labels, given, expected = BY_HAND[name]
     X, y, options = np.array(rows), np.array(list(labels)), {"covariance": "mle", **given}
     oracle = Oracle(X, y, **options)
@@ -175,7 +175,7 @@ CLASS_WEIGHTS: Final = (None, {"ash": 2.0, "birch": 0.5}, "balanced", {"ash": 3.
 
 @every_norm
 @pytest.mark.parametrize("class_weight", CLASS_WEIGHTS, ids=str)
-def test_posteriors(norm: str, class_weight: Any) -> None:
+def test_posteriors(norm: Any, class_weight: Any) -> None:
     """Each weight with each pooling and shrinkage; tables of all shapes."""
     shapes = [(2, 1), (2, 3), (5, 2), (3, 5), (3, 3)]
     for i, (pooling, shrinkage) in enumerate(product(POOLINGS, SHRINKAGES)):
@@ -191,7 +191,7 @@ def test_posteriors(norm: str, class_weight: Any) -> None:
 
 
 @every_mixture
-def test_priors(norm: str, pooling: float, shrinkage: float) -> None:
+def test_priors(norm: Any, pooling: float, shrinkage: float) -> None:
     """At fit by label or in order, or at predict: the covariances stay pooled by counts."""
     X, y = make_table(0)
     priors, listed = {"ash": 0.6, "birch": 0.3, "cedar": 0.1}, [0.6, 0.3, 0.1]
@@ -227,7 +227,7 @@ def test_a_prior_of_zero_is_impossible() -> None:
 
 @every_norm
 @pytest.mark.parametrize("unit", [1e-3, 1e9])
-def test_the_unit_of_fractional_weights_does_not_matter(norm: str, unit: float) -> None:
+def test_the_unit_of_fractional_weights_does_not_matter(norm: Any, unit: float) -> None:
     X, y = make_table(4)
     w = np.random.default_rng(4).uniform(0.5, 2.5, len(X))
     one = QuadraticDiscriminant(norm, 0.3, 0.1).fit(X, y, sample_weight=w)
@@ -258,7 +258,7 @@ def at(boundary: Any, x: Float) -> Float:
 
 @every_seed
 @every_mixture
-def test_boundaries_are_log_odds(seed: int, norm: str, pooling: float, shrinkage: float) -> None:
+def test_boundaries_are_log_odds(seed: int, norm: Any, pooling: float, shrinkage: float) -> None:
     X, y = make_table(seed)
     oracle = Oracle(X, y, norm, pooling, shrinkage)
     model = QuadraticDiscriminant(norm, pooling, shrinkage).fit(X, y)
@@ -332,7 +332,7 @@ def test_two_classes_are_said_as_their_boundary_with_costs_says(seed: int, make:
 @pytest.mark.parametrize(("n_classes", "missing"), [(2, False), (2, True), (4, True)])
 @pytest.mark.filterwarnings("ignore::sortal.errors.MissingValueWarning")
 def test_reasons(
-    norm: str, pooling: float, shrinkage: float, n_classes: int, missing: bool
+    norm: Any, pooling: float, shrinkage: float, n_classes: int, missing: bool
 ) -> None:
     X, y = make_table(0, n_classes)
     oracle = Oracle(X, y, norm, pooling, shrinkage)
@@ -386,7 +386,7 @@ def test_reasons_of_a_decision_by_costs() -> None:
 
 
 @every_mixture
-def test_a_model_of_its_own_moments(norm: str, pooling: float, shrinkage: float) -> None:
+def test_a_model_of_its_own_moments(norm: Any, pooling: float, shrinkage: float) -> None:
     X, y = make_table(0)
     fitted = QuadraticDiscriminant(norm, pooling, shrinkage).fit(X, y)
     oracle = Oracle(X, y, norm)
@@ -410,7 +410,7 @@ def test_a_model_of_its_own_moments(norm: str, pooling: float, shrinkage: float)
 
 
 @every_norm
-def test_moments_of_populations(norm: str) -> None:
+def test_moments_of_populations(norm: Any) -> None:
     """Without counts they are exact: N(0, 1) against N(4, 4), ln 2 + 2 − x − ⅜x² at equal odds."""
     model = QuadraticDiscriminant.from_moments(
         [[0.0], [4.0]], covariances=[[[1.0]], [[4.0]]], classes=["a", "b"], covariance=norm
@@ -453,7 +453,7 @@ def mixed_table(seed: int) -> tuple[Any, Float, Labels]:
 @every_seed
 @every_norm
 @pytest.mark.parametrize("pooling", [0.0, 0.3])
-def test_categories_are_indicators(seed: int, norm: str, pooling: float) -> None:
+def test_categories_are_indicators(seed: int, norm: Any, pooling: float) -> None:
     """Posteriors do not depend on which indicator is left out, or on none being so."""
     frame, plain, y = mixed_table(seed)
     with warnings.catch_warnings():  # a class may lack a word

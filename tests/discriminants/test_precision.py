@@ -125,7 +125,7 @@ def test_a_class_that_hardly_varies_along_a_combination_is_named() -> None:
 
 
 @pytest.mark.parametrize("within", ["scatter", "covariance"])
-def test_fisher_shows_the_distances_by_which_it_decides(within: str) -> None:
+def test_fisher_shows_the_distances_by_which_it_decides(within: Any) -> None:
     iris = datasets.iris()
     X, y = iris[["sepal_length", "sepal_width"]], iris["species"]
     model = FisherDiscriminant(within=within).fit(X, y)

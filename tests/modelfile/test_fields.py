@@ -224,7 +224,7 @@ def test_labels_and_shapes_are_no_longer_than_numpy_allows() -> None:
 
 
 def test_members_in_another_order_are_the_same_model(tmp_path: Path) -> None:
-    model = LinearDiscriminant.from_moments([[0.0, 0.0], [1.0, 2.0]], covariances=np.eye(2))
+    model: Any = LinearDiscriminant.from_moments([[0.0, 0.0], [1.0, 2.0]], covariances=np.eye(2))
     model._summary.check()
     model.save(tmp_path / "one")
     with ZipFile(tmp_path / "one") as archive, ZipFile(tmp_path / "other", "w") as other:

@@ -4,7 +4,7 @@ import json
 import re
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pytest
@@ -15,7 +15,8 @@ Floats: TypeAlias = NDArray[np.float64]
 Table: TypeAlias = tuple[Floats, NDArray[np.str_]]
 
 VERSION = tuple(int(part) for part in re.findall(r"\d+", sklearn.__version__)[:3])
-COVARIANCE = "mle" if VERSION >= (1, 9, 1) else "unbiased"  # what scikit-learn divides by
+# what scikit-learn divides by
+COVARIANCE: Literal["mle", "unbiased"] = "mle" if VERSION >= (1, 9, 1) else "unbiased"
 
 every_table = pytest.mark.parametrize("name", ["iris", "penguins", "unequal"])
 every_prior = pytest.mark.parametrize("prior", ["empirical", "equal", "skewed"])

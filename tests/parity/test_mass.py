@@ -40,7 +40,7 @@ def test_linear(
     name: str,
     prior: str,
     method: str,
-    covariance: str,
+    covariance: Any,
 ) -> None:
     given, (X, y) = mass[name], tables[name]
     expected = given["fits"][prior][method]["lda"]
@@ -80,7 +80,7 @@ def test_left_out(
     name: str,
     prior: str,
     method: str,
-    covariance: str,
+    covariance: Any,
     kind: str,
 ) -> None:
     """MASS keeps the priors of the whole table, so that they are given here."""

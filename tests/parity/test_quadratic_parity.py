@@ -43,7 +43,7 @@ def test_mass(
     name: str,
     prior: str,
     method: str,
-    covariance: str,
+    covariance: Any,
     when: str,
 ) -> None:
     """Priors may be given at fit or at predict; they do not touch the covariances."""

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from sortal.browser import Ends
     from sortal.data.schema import Design
     from sortal.discriminants.fisher.learn import FisherModel
-    from sortal.discriminants.indicator import IndicatorModel
-    from sortal.discriminants.linear.learn import LinearModel
+    from sortal.discriminants.linear.learn import IndicatorModel, LinearModel
     from sortal.discriminants.linear_functions import ConditionalMean, LinearMap, Nearest
     from sortal.discriminants.quadratic.learn import QuadraticModel
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, cast
 
 import numpy as np
 
@@ -80,54 +80,25 @@ if TYPE_CHECKING:
 
     from sortal._typing import CostsLike, Float, Label, LabelsLike, PriorsLike, TableLike
     from sortal.base.learner import Training
-    from sortal.data.columns import Values
     from sortal.data.schema import Schema
-    from sortal.decision.geometry import Geometry
     from sortal.decision.scores import Question, RowPass
+    from sortal.discriminants.fisher.learn import FisherModel
     from sortal.discriminants.held_out import HeldOut
-    from sortal.discriminants.linear_functions import LinearMap
-    from sortal.discriminants.quadratic.learn import QuadraticMap
+    from sortal.discriminants.linear.learn import IndicatorModel, LinearModel
+    from sortal.discriminants.quadratic.learn import QuadraticModel
     from sortal.records.tables import Working
     from sortal.summaries.counts import SummarizeDiscriminant
 
     Rows: TypeAlias = DiscriminantSummary | ClassStatistics
+    GaussianModel: TypeAlias = LinearModel | QuadraticModel
+    ScoredModel: TypeAlias = FisherModel | IndicatorModel
     AnyFit: TypeAlias = Fitted[Any, Rows, Any]
 
 
-class DiscriminantModel(Protocol):
-    """What models of the discriminants have in common."""
-
-    @property
-    def size(self) -> int:
-        """How many numbers predict needs."""
-
-    @property
-    def classes(self) -> Values:
-        """The classes that have weight."""
-
-    @property
-    def center(self) -> Float:
-        """What rows are compared with."""
-
-    @property
-    def gap(self) -> Float:
-        """From there to the class means."""
-
-    @property
-    def geometry(self) -> Geometry:
-        """What varies, and what tells classes apart."""
-
-    @property
-    def condition(self) -> float:
-        """The condition number of what was inverted."""
-
-    @property
-    def scores(self) -> LinearMap | QuadraticMap:
-        """Functions of rows, one a class."""
-
-
 Opt = TypeVar("Opt")
-M = TypeVar("M", bound=DiscriminantModel)
+M = TypeVar("M", bound="GaussianModel | ScoredModel")
+G = TypeVar("G", bound="GaussianModel")
+F = TypeVar("F", bound="ScoredModel")
 
 
 # --- Learners of discriminants -------------------------------------------------------------------
@@ -175,21 +146,21 @@ class DiscriminantLearner(
 def gaussian_learner(
     owner: str,
     options: type[Opt],
-    record: type[M],
+    record: type[G],
     held_out: HeldOut[Any, Any],
-    notes: Callable[[M], list[str]],
+    notes: Callable[[G], list[str]],
     explaining: type[Explain] = ExplainLinear,
-) -> DiscriminantLearner[Opt, M]:
+) -> DiscriminantLearner[Opt, G]:
     """One Gaussian a class. A model's `scores` are ln f_k up to a term common to all classes."""
 
-    def model(summary: Rows, schema: Schema, options: Any, training: Training | None) -> M:
+    def model(summary: Rows, schema: Schema, options: Any, training: Training | None) -> G:
         if to_choose(options, held_out.shares):
             assert training is not None  # noqa: S101  (pieces were refused)
             assert isinstance(summary, DiscriminantSummary)  # noqa: S101  (and moments)
             made = held_out.choose(summary, schema, options, training)
         else:
             made = held_out.learn(class_statistics(summary, schema, options.class_weight), options)
-        return cast("M", made)
+        return cast("G", made)
 
     def whole(options: object) -> str:
         chosen = to_choose(options, held_out.shares)
@@ -216,11 +187,11 @@ def gaussian_learner(
 def scored_learner(
     owner: str,
     options: type[Opt],
-    record: type[M],
-    model: Callable[[Rows, Schema, Opt, Training | None], M],
-    notes: Callable[[M], list[str]],
+    record: type[F],
+    model: Callable[[Rows, Schema, Opt, Training | None], F],
+    notes: Callable[[F], list[str]],
     whole: Callable[[Any], str] = lambda options: "",  # noqa: ARG005
-) -> DiscriminantLearner[Opt, M]:
+) -> DiscriminantLearner[Opt, F]:
     """Functions of rows of which the largest decides, without probabilities.
 
     A model's `unit` is the size of differences between them, and `anchor` where classes stand.
@@ -350,19 +321,19 @@ def _agrees(fitted: AnyFit) -> bool:
     return same and len(summary.rows.missing) == len(fitted.schema.columns)
 
 
-def _decide_by_priors(model: Any, values: Float, costs: Float | None) -> Decided:
+def _decide_by_priors(model: GaussianModel, values: Float, costs: Float | None) -> Decided:
     functions = values + model.log_prior
     return Decided(
         functions, Decisions.of(functions, model.prior, costs), model.log_prior, model.gap
     )
 
 
-def _decide_by_functions(model: Any, values: Float, costs: Float | None) -> Decided:  # noqa: ARG001
+def _decide_by_functions(model: ScoredModel, values: Float, costs: Float | None) -> Decided:  # noqa: ARG001
     verdicts = Decisions(values, leading(values, model.unit))
     return Decided(values, verdicts, np.zeros(len(model.classes)), model.anchor)
 
 
-def note_columns(model: DiscriminantModel, separation: str = "") -> list[str]:
+def note_columns(model: GaussianModel | ScoredModel, separation: str = "") -> list[str]:
     """What to know of the columns, where they tell classes apart; warned of, too."""
     if len(model.classes) == 1:
         return []

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -51,64 +51,28 @@ from sortal.errors import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from sortal._typing import ClassWeight, Codes, Float, Mask, Places, PriorsLike
+    from sortal._typing import Codes, Float, Mask, Places
     from sortal.base.learner import Fitted, Training
     from sortal.data.columns import Values
     from sortal.data.schema import Schema
     from sortal.data.sources import Batch, TableSource
     from sortal.decision.scores import RowFunctions
     from sortal.discriminants.leave_one_out import GridScores, LeaveOneOutDensity
+    from sortal.discriminants.linear.learn import LinearModel, LinearOptions
+    from sortal.discriminants.quadratic.learn import QuadraticModel, QuadraticOptions
     from sortal.engines import Engine
     from sortal.records.tables import Table
     from sortal.summaries.counts import DiscriminantSummary, SummarizeDiscriminant
+
+    GaussianOptions: TypeAlias = LinearOptions | QuadraticOptions
 
 
 # Rows that are left out one by one between two passes over all others.
 _AT_A_TIME = 256
 
 
-class GaussianOptions(Protocol):
-    """What options of Gaussian classes have in common."""
-
-    __dataclass_fields__: ClassVar[dict[str, Any]]
-
-    @property
-    def missing(self) -> str:
-        """What becomes of missing values at fit."""
-
-    @property
-    def priors(self) -> PriorsLike:
-        """π, if given."""
-
-    @property
-    def class_weight(self) -> ClassWeight:
-        """Factors on the weights of rows."""
-
-
-class GaussianModel(Protocol):
-    """What models of Gaussian classes have in common."""
-
-    __dataclass_fields__: ClassVar[dict[str, Any]]
-
-    @property
-    def size(self) -> int:
-        """How many numbers predict needs."""
-
-    @property
-    def prior(self) -> Float:
-        """π_k."""
-
-    @property
-    def scores(self) -> RowFunctions:
-        """ln f_k up to a term common to all classes."""
-
-    @property
-    def curve(self) -> Table | None:
-        """What was tried where something was chosen."""
-
-
-Opt = TypeVar("Opt", bound=GaussianOptions)
-M = TypeVar("M", bound=GaussianModel)
+Opt = TypeVar("Opt", bound="GaussianOptions")
+M = TypeVar("M", bound="LinearModel | QuadraticModel")
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,9 +166,10 @@ class HeldOut(Generic[Opt, M]):
         refuse_fill(summary, options, f"{to_choose(options, self.shares)[0]}='loo'")
         stats = class_statistics(summary, schema, options.class_weight)
         settings = list(product(*(_values(options, name) for name in self.shares)))
-        filled = [
-            replace(options, **dict(zip(self.shares, setting, strict=True))) for setting in settings
+        given: list[dict[str, Any]] = [
+            dict(zip(self.shares, setting, strict=True)) for setting in settings
         ]
+        filled = [replace(options, **one) for one in given]
         self.learn(stats, filled[-1])  # what cannot be learned is said now
         source = replace(training.source, block_rows=BLOCK_ROWS)
         tried = self._try(summary, schema, filled, source, training.engine)

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from sortal.data.columns import Values
     from sortal.discriminants.explain import Decided
     from sortal.discriminants.fisher.learn import FisherModel
-    from sortal.discriminants.indicator import IndicatorModel
-    from sortal.discriminants.linear.learn import LinearModel
+    from sortal.discriminants.linear.learn import IndicatorModel, LinearModel
     from sortal.discriminants.quadratic.learn import QuadraticModel
     from sortal.discriminants.statistics import ClassStatistics
     from sortal.records.tables import Table

@@ -144,7 +144,7 @@ def check_without_a_column() -> Any:
     )
 
 
-def check(n: int = 150, y: Any = "species", missing: str = "drop_rows", **other: Any) -> Any:
+def check(n: int = 150, y: Any = "species", missing: Any = "drop_rows", **other: Any) -> Any:
     """check_assumptions of the first irises, with other columns."""
     known = Linear(missing=missing).fit(iris(), "species")
     return known.check_assumptions(iris()[:n].assign(**other), y)
@@ -262,6 +262,8 @@ QUESTIONS: Final = [
     refuse("class_weight names", moments, Indicator, class_weight={5: 2}, **COUNTED),
     refuse("least_error", moments, Fisher, threshold="least_error", **COUNTED),
     refuse("given moments", of_moments, Quadratic, "partial_fit"),
+    refuse("Fisher.* no probabilities, which", ask, Fisher, "predict", priors=[0.5, 0.25, 0.25]),
+    refuse("Indicator.*leave them out", ask, Indicator, "predict", costs=1.0 - np.eye(3)),
 ]
 
 

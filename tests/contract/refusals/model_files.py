@@ -133,7 +133,9 @@ def _option(what: str) -> Refusal:
 
 def _moments(name: str, numbers: Any) -> Refusal:
     def call() -> None:
-        model = LinearDiscriminant.from_moments([[0.0, 0.0], [1.0, 2.0]], covariances=np.eye(2))
+        model: Any = LinearDiscriminant.from_moments(
+            [[0.0, 0.0], [1.0, 2.0]], covariances=np.eye(2)
+        )
         changed: dict[str, Any] = {name: np.array(numbers)}
         with np.errstate(all="ignore"):
             replace(model._summary, **changed).check()

@@ -33,7 +33,7 @@ Float = NDArray[np.float64]
 
 
 def statistics(X: Any, y: Any, w: Any = None) -> ClassStatistics:
-    model = LinearDiscriminant().fit(X, y, sample_weight=w)
+    model: Any = LinearDiscriminant().fit(X, y, sample_weight=w)
     return read_statistics(model._summary, model._schema)
 
 
@@ -73,7 +73,7 @@ def test_fourth_sums_without_a_row(seed: int) -> None:
 
 @pytest.mark.parametrize("name", ["ledoit_wolf", "oas"])
 @given(seeds)
-def test_intensities_without_a_row(name: str, seed: int) -> None:
+def test_intensities_without_a_row(name: Any, seed: int) -> None:
     X, y, w = table(seed)
     fitted, others = read_fitted(statistics(X, y, w), None, None, 0), np.arange(11) != 2
     base, left = LinearBase(fitted.base(0, 0.0)), fitted.without(int(y[2]), w[2:3].astype(float))
@@ -139,10 +139,15 @@ def test_products_before_logarithms() -> None:
 @pytest.mark.parametrize("n_parts", range(2, 7))
 def test_parts_without_each(n_parts: int) -> None:
     X, y, w = table(n_parts)
-    parts = [LinearDiscriminant().fit(X + i, y, sample_weight=w)._summary for i in range(n_parts)]
+    models: list[Any] = [
+        LinearDiscriminant().fit(X + i, y, sample_weight=w) for i in range(n_parts)
+    ]
+    parts = [model._summary for model in models]
     for i, found in enumerate(without_each(parts)):
         rows = np.vstack([X + j for j in range(n_parts) if j != i])
-        again = LinearDiscriminant().fit(rows, np.tile(y, n_parts - 1), np.tile(w, n_parts - 1))
+        again: Any = LinearDiscriminant().fit(
+            rows, np.tile(y, n_parts - 1), np.tile(w, n_parts - 1)
+        )
         assert same_rows(found, again._summary)
         assert same_rows(found, parts[i]) == (n_parts == 2 and np.array_equal(rows, X + i))
 

@@ -334,7 +334,7 @@ def test_the_shrinkage_that_is_best_without_each_row(seed: int) -> None:
     X, y = np.vstack([X, X[:1] + 1]), np.append(y, "d")  # without it there is no such class
     w = make_weights(WEIGHINGS[seed], len(y), seed)
 
-    def make(shrinkage: float | str) -> LinearDiscriminant:
+    def make(shrinkage: Any) -> LinearDiscriminant:
         return LinearDiscriminant(shrinkage=shrinkage, class_weight=class_weight)
 
     with grid_of(FEW):

@@ -1,4 +1,4 @@
-"""The linear discriminant: Gaussian classes with one covariance, from class statistics."""
+"""Linear functions from class statistics: the linear discriminant, regression on indicators."""
 
 from __future__ import annotations
 
@@ -12,18 +12,21 @@ from sortal.base.options import (
     class_weight,
     costs,
     n_jobs,
+    number,
     one_of,
     option,
     priors,
 )
-from sortal.decision.geometry import Geometry
+from sortal.decision.geometry import Geometry, survey
 from sortal.decision.options import n_directions, read_priors, share
 from sortal.decision.posterior import log_of
 from sortal.discriminants.gaussian import GaussianClasses, linear_functions
 from sortal.discriminants.linear_functions import LinearMap, Nearest
 from sortal.discriminants.statistics import (
+    FILLED,
     INDICATORS,
     INTEGRATED,
+    class_statistics,
     eigenvectors,
     missing_policy,
     oriented,
@@ -33,13 +36,24 @@ from sortal.discriminants.statistics import (
 )
 from sortal.errors import ParameterError
 from sortal.modelfile.arrays import Array, RecordField
-from sortal.modelfile.fields import FromSchema, Layout, Number, OptionalField, check_prior, need
+from sortal.modelfile.fields import (
+    FromSchema,
+    Layout,
+    Number,
+    OptionalField,
+    check_prior,
+    check_scatter,
+    need,
+)
 from sortal.records.tables import Table
 
 if TYPE_CHECKING:
     from sortal._typing import CategoricalFeatures, ClassWeight, CostsLike, Float, PriorsLike
+    from sortal.base.learner import Training
     from sortal.data.columns import Values
+    from sortal.data.schema import Schema
     from sortal.discriminants.statistics import ClassStatistics, MissingPolicy, UnknownPolicy
+    from sortal.summaries.counts import DiscriminantSummary
 
 
 @dataclass(frozen=True, eq=False)
@@ -305,3 +319,116 @@ def oas(covariance: Float, n: float) -> float:
     if p == 1:
         return 0.0  # one column is a multiple of the identity already
     return float(np.clip((square + trace**2) / distance, 0.0, 1.0)) if distance > 0 else 1.0
+
+
+# --- Regression on class indicators, by least squares ---------------------------------------------
+
+
+@dataclass(eq=False, repr=False)
+class IndicatorOptions:
+    """The parameters of regression on class indicators."""
+
+    ridge: float = number(
+        0.0,
+        """Penalty ridge · ‖β_k‖², which leaves β_k0 free. With 0 and columns that depend on each
+        other, the solution of least norm.""",
+    )
+    _: KW_ONLY
+    class_weight: ClassWeight = class_weight()
+    categorical_features: CategoricalFeatures = categorical_features(f"{INDICATORS}.")
+    missing: MissingPolicy = missing_policy(
+        f"{FILLED}\nWithout a ridge that is what a fit without the column would have said."
+    )
+    unknown: UnknownPolicy = unknown_policy()
+    n_jobs: int | None = n_jobs()
+
+
+@dataclass(frozen=True, eq=False)
+class IndicatorModel:
+    """f_k(x) = share of class k + (x - mean of all rows)ᵀβ_k; the mean is center + `mean`."""
+
+    classes: Values
+    geometry: Geometry
+    center: Float
+    gap: Float
+    mean: Float
+    shares: Float
+    total: Float
+    scores: LinearMap
+
+    LAYOUT: ClassVar[Layout] = Layout(
+        classes=FromSchema("classes"),
+        geometry=RecordField(Geometry),
+        center=Array("f8", "terms"),
+        gap=Array("f8", "classes", "terms"),
+        mean=Array("f8", "terms"),
+        shares=Array("f8", "classes", least=0.0),
+        total=Array("f8", "terms", "terms"),
+        scores=RecordField(LinearMap, functions="classes"),
+    )
+
+    def check(self) -> None:
+        """Refuse what is no scatter of rows."""
+        check_scatter(self.total)
+
+    @property
+    def condition(self) -> float:
+        """The condition number of S_T + ridge I, scaled to a diagonal of ones."""
+        return self.geometry.condition
+
+    @property
+    def anchor(self) -> Float:
+        """Where classes stand, from the center: at the mean of all rows."""
+        return np.broadcast_to(self.mean, self.gap.shape)
+
+    @property
+    def unit(self) -> float:
+        """The size of differences between functions."""
+        return 1.0
+
+    @property
+    def size(self) -> int:
+        """How many numbers predict needs: K functions of p terms and a constant."""
+        return self.scores.size
+
+
+def learn_indicator(
+    summary: DiscriminantSummary | ClassStatistics,
+    schema: Schema,
+    options: IndicatorOptions,
+    training: Training | None,  # noqa: ARG001
+) -> IndicatorModel:
+    """The model of a summary."""
+    return build_indicator(class_statistics(summary, schema, options.class_weight), options)
+
+
+def build_indicator(stats: ClassStatistics, options: IndicatorOptions) -> IndicatorModel:
+    """f_k(x) = β_k0 + β_kᵀx fitted to 1 in the rows of class k and 0 in the others. (Bar indicator)
+
+    The normal equations are (S_T + ridge I) β_k = n_k (μ_k - μ): the moments are all they need.
+    Where S_T is singular, the solution of least norm.
+    """
+    nothing = np.zeros((1, len(stats.center)))
+    refuse_constant(survey(stats.total, nothing, stats.magnitude), stats)
+    penalized = stats.total + options.ridge * np.eye(len(stats.center))
+    geometry = survey(penalized, nothing, stats.magnitude)
+    target = stats.weight[:, None] * (stats.gap - stats.mean)
+    weights = geometry.sphere @ (geometry.sphere.T @ target.T)
+    shares = stats.weight / stats.total_weight
+    offsets = shares - stats.mean @ weights
+    return IndicatorModel(
+        classes=stats.classes,
+        geometry=geometry,
+        center=stats.center,
+        gap=stats.gap,
+        mean=stats.mean,
+        shares=shares,
+        total=stats.total,
+        scores=LinearMap(
+            stats.design,
+            stats.center,
+            weights,
+            offsets,
+            stats.conditional_mean(weights, offsets),
+        ),
+    )
