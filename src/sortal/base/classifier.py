@@ -148,7 +148,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator, Generic[Opt, S, M]):
         training = self._open_training(X, y, sample_weight)
         plan = learner.plan(training, options)
         summary = self._summarize(training, plan, options)
-        self._refuse_no_rows(summary)
+        self._refuse_no_rows(summary, training.source.schema)
         declared = self._declaring(training, summary)
         names = self._names(training, options)
         self._set(summary, plan, options, declared, training.label_dtype, names, training)
@@ -230,13 +230,15 @@ class TableClassifier(ClassifierMixin, BaseEstimator, Generic[Opt, S, M]):
             raise InputError(f"forget of a {type(self).__name__} takes {wanted} to take out.")
         if learner.take is not None and ids is not None:
             learner.refuse_more(before, options)
-            plan = learner.later_plan(before.schema, options, before)
+            schema = before.schema
+            plan = learner.later_plan(schema, options, before)
             summary = learner.take(before, ids)
         else:
             training = self._open_more(X, y, sample_weight, options)
-            plan = learner.later_plan(training.source.schema, options, before)
+            schema = training.source.schema
+            plan = learner.later_plan(schema, options, before)
             summary = before.summary.subtract(self._summarize(training, plan, options))  # type: ignore[attr-defined]
-        self._refuse_no_rows(summary)
+        self._refuse_no_rows(summary, schema)
         self._set(summary, plan, options, before.declared, before.label_dtype, before.names)
         return self
 
@@ -248,7 +250,8 @@ class TableClassifier(ClassifierMixin, BaseEstimator, Generic[Opt, S, M]):
             self._report_cells(schema.names, missing, np.zeros_like(missing))
         return summary
 
-    def _refuse_no_rows(self, summary: S) -> None:
+    def _refuse_no_rows(self, summary: S, schema: Schema) -> None:
+        self.learner.refuse_rows(summary, schema)
         if not summary.labels:
             raise LabelError(
                 f"{type(self).__name__} has no row left to learn from: keep some, or fit others."
@@ -283,6 +286,8 @@ class TableClassifier(ClassifierMixin, BaseEstimator, Generic[Opt, S, M]):
         schema, classes = Schema(read.columns, summary.labels), read.classes
         found, waiting = None, None
         try:
+            if waits:
+                self._refuse_no_rows(summary, schema)
             read_costs(getattr(self, "costs", None), classes)
             options = options_for(options, classes, schema.classes)
             found = learner.model(summary, schema, options, training)
@@ -428,6 +433,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator, Generic[Opt, S, M]):
         fitted = self._get_fitted()
         fitted.model  # noqa: B018  (an error where rows are awaited)
         assert self.learner.leave_out is not None  # noqa: S101  (else there is no such method)
+        self.learner.refuse_leaving(fitted, "loo_proba")
         training = self._open_more(X, y, sample_weight, fitted.options)
         made, outside = self.learner.leave_out(fitted, training)
         if outside is not None and outside.any():

@@ -180,7 +180,10 @@ class Learner(Generic[Opt, S, M]):
     summarize : (training, plan, options) → the summary of all blocks, by merging unless given
     missing : (summary, schema, options) → missing values by column
     join : (fitted, plan) → the summary so far as one by a later plan
+    refuse_rows : (summary, schema) → refuses rows of which none can be learned from, where there is
+        more to say than that
     refuse_more : refuses options by which rows cannot join those of the fit
+    refuse_leaving : (fitted, method) → refuses fits of which rows cannot be left out
     leave_out : (fitted, training) → leave-one-out probabilities, and the rows that are not in the
         fit (None: all are); nothing where the learner has no such thing
     take : (fitted, ids) → the summary without the rows of these ids, where rows have ids
@@ -213,7 +216,9 @@ class Learner(Generic[Opt, S, M]):
     summarize: Callable[[Training, Any, Opt], S] = _summarize
     missing: Callable[[S, Schema, Opt], Counts] = _missing_of
     join: Callable[[Any, Any], S] = lambda fitted, plan: fitted.summary  # noqa: ARG005
+    refuse_rows: Callable[[S, Schema], None] = _never
     refuse_more: Callable[[Any, Opt], None] = _never
+    refuse_leaving: Callable[[Any, str], None] = _never
     leave_out: Callable[[Any, Training], tuple[Float, Mask | None]] | None = None
     take: Callable[[Any, ArrayLike], S] | None = None
     whole: Callable[[Any], str] = _empty
