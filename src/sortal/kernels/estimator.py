@@ -12,7 +12,7 @@ from sortal.base.classifier import TableClassifier
 from sortal.base.learner import CellWords, Learner, refuse_one_class
 from sortal.decision.options import read_class_weight, whole_number
 from sortal.decision.scores import ask, ask_densities
-from sortal.errors import LabelError, ParameterError
+from sortal.errors import ParameterError
 from sortal.kernels.basis import (
     KernelBasis,
     KernelSummary,
@@ -90,10 +90,6 @@ def _summarize(training: Training, basis: KernelBasis, options: KernelOptions) -
 def _build(
     summary: KernelSummary, schema: Schema, options: KernelOptions, training: Training | None
 ) -> KernelModel:
-    if not summary.labels:
-        raise LabelError(
-            "KernelDiscriminant has no row left to learn from: keep some, or fit others."
-        )
     problem, progress = (
         KernelProblem(summary, schema.classes, options),
         StagedProgress(options.progress),
