@@ -328,16 +328,20 @@ def read_rows(inputs: KernelInputs, wanted: Mask) -> Pass[BasisRows]:
 
 @dataclass(frozen=True, eq=False)
 class KernelBasis:
-    """The rows of the basis, how rows are read and compared, and, of landmarks, their space.
+    """The rows of the basis, and how rows are read and compared.
 
-    `asked` is how many landmarks were asked for.
+    `asked` is how many landmarks were asked for; 0 where all rows are the basis.
     """
 
     kernel: KernelFunction
     inputs: KernelInputs
     rows: BasisRows
-    space: LandmarkSpace | None = None
     asked: int = 0
+
+    @cached_property
+    def space(self) -> LandmarkSpace | None:
+        """Of landmarks, their space."""
+        return LandmarkSpace(self.kernel, self.inputs, self.rows.u) if self.asked else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -407,13 +411,14 @@ def count_training(
     return merge_all(each(blocks, source.n_blocks, tell))
 
 
-def basis_of(model: KernelModel, factor: Float, space: LandmarkSpace | None) -> KernelBasis:
+def basis_of(model: KernelModel, factor: Float) -> KernelBasis:
     """The basis of a model, whose weights of rows are without those of classes again."""
     labels = np.array(model.classes, dtype=object)
     of_rows = factor[model.codes]
     weight = model.weight_of_basis / np.where(of_rows > 0, of_rows, 1.0)
     rows = BasisRows(model.basis, model.ids, labels[model.codes], weight)
-    return KernelBasis(model.kernel, model.inputs, rows, space, len(model.ids))
+    asked = len(model.ids) if model.solver == "landmarks" else 0
+    return KernelBasis(model.kernel, model.inputs, rows, asked)
 
 
 # --- Landmarks: rows by whose kernel values all others are described -----------------------------

@@ -12,11 +12,10 @@ from sortal.base.classifier import TableClassifier
 from sortal.base.learner import CellWords, Learner, refuse_one_class
 from sortal.decision.options import read_class_weight, whole_number
 from sortal.decision.scores import ask, ask_densities
-from sortal.errors import FormatError, LabelError, ParameterError
+from sortal.errors import ParameterError
 from sortal.kernels.basis import (
     KernelBasis,
     KernelSummary,
-    LandmarkSpace,
     basis_of,
     count_training,
 )
@@ -91,10 +90,6 @@ def _summarize(training: Training, basis: KernelBasis, options: KernelOptions) -
 def _build(
     summary: KernelSummary, schema: Schema, options: KernelOptions, training: Training | None
 ) -> KernelModel:
-    if not summary.labels:
-        raise LabelError(
-            "KernelDiscriminant has no row left to learn from: keep some, or fit others."
-        )
     problem, progress = (
         KernelProblem(summary, schema.classes, options),
         StagedProgress(options.progress),
@@ -204,14 +199,9 @@ def _unpack(
 ) -> tuple[KernelBasis, KernelSummary, KernelModel]:
     model, counts = kept["model"], kept["counts"]
     assert isinstance(model, KernelModel) and isinstance(counts, DiscriminantSummary)  # noqa: S101, PT018
-    if (model.solver == "landmarks") != bool(counts.moments.numbers):
-        raise FormatError("The summary does not fit the basis: damaged?")
-    space = None
-    if model.solver == "landmarks":
-        space = LandmarkSpace(model.kernel, model.inputs, model.basis)
     weight, _ = class_counts(counts, model.classes)
     factor = read_class_weight(options.class_weight, model.classes, weight)
-    basis = basis_of(model, factor, space)
+    basis = basis_of(model, factor)
     return basis, KernelSummary(basis, counts), model
 
 

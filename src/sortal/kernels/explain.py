@@ -91,15 +91,16 @@ class KernelExplanation:
     def to_table(self, backend: str = "pandas") -> Table:
         """Offset, pulls, the rest, costs and their total, without digits that are rounding only."""
         one, n_others = self.basis.removesuffix("s"), self.n_basis - len(self.pulls)
-        rows: list[tuple[Cell, ...]] = [("offset", None, None, None, None, _tidy(self.offset))]
+        blank = (None,) * 4
+        rows: list[tuple[Cell, ...]] = [("offset", *blank, _tidy(self.offset))]
         rows += [(one, p.id, p.label, p.kernel, p.coefficient, _tidy(p.pull)) for p in self.pulls]
         if n_others:
             others = f"{n_others} more {agreed(n_others, one, self.basis)}"
-            rows.append((others, None, None, None, None, _tidy(self.rest)))
+            rows.append((others, *blank, _tidy(self.rest)))
         if self.costs is not None:
-            rows.append(("costs", None, None, None, None, _tidy(self.costs)))
+            rows.append(("costs", *blank, _tidy(self.costs)))
         last = "log-odds" if self.costs is None else "total"
-        rows.append((last, None, None, None, None, _tidy(self.total)))
+        rows.append((last, *blank, _tidy(self.total)))
         columns = ("part", "id", "class", "kernel", "coefficient", "pull")
         return Table("pulls", _title(self), columns, tuple(rows), "S 94", backend)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,7 +32,6 @@ from sortal.errors import (
 from sortal.kernels.basis import (
     MOST_SAMPLED,
     KernelBasis,
-    LandmarkSpace,
     choose_landmarks,
     read_rows,
     select_rows,
@@ -67,17 +67,6 @@ _FAR, _LEAST_RIDGE = 1e4, 1e-8
 
 # Rows of a kernel matrix that are looked at at a time.
 _ROWS = 1024
-
-
-def look(schema: Schema, *, fills: bool) -> Callable[[Batch], BayesSummary]:
-    """A pass: counts and moments of the rows that take part; rows and missing values of all."""
-    measure = plan_fill(schema)
-
-    def summarize(batch: Batch) -> BayesSummary:
-        taken = batch if fills else batch.take(whole_rows(batch))
-        return replace(measure(taken), rows=count_rows(batch))
-
-    return summarize
 
 
 def refuse_unusable(seen: BayesSummary, schema: Schema, options: KernelOptions) -> None:
@@ -169,15 +158,6 @@ def read_inputs(spread: ColumnSpread, schema: Schema, options: KernelOptions) ->
     return KernelInputs(design, shift, factor, spread.mean)
 
 
-def refuse_still(spread: ColumnSpread, options: KernelOptions) -> None:
-    """Something must vary, unless kernel values themselves are given."""
-    if kernel_name(options.kernel) != "precomputed" and not spread.variance.any():
-        raise InputError(
-            "No column of this table varies, so that nothing tells the classes apart: check how "
-            "the table was read, and whether its numbers are too small to be squared (1e-146)."
-        )
-
-
 def read_kernel(
     spread: ColumnSpread, inputs: KernelInputs, options: KernelOptions
 ) -> KernelFunction:
@@ -238,16 +218,6 @@ def refuse_beyond(diagonal: Float, weight: Float | float = 1.0) -> None:
         raise InputError(
             f"Kernel values of these rows are about {size:.0e}, too far from 1 to be calculated "
             "with: divide the columns by a constant, set scale='std', or take a smaller degree."
-        )
-
-
-def _refuse_other_shape(n_rows: int, n_columns: int) -> None:
-    """A kernel matrix of a fit is square."""
-    if n_rows != n_columns:
-        raise InputError(
-            f"X has {counted(n_rows, 'row')} and {counted(n_columns, 'column')}, and "
-            "kernel='precomputed' takes the kernel matrix of the rows of the fit with each other, "
-            "which is square: give k(x_i, x_j), or the rows themselves with another kernel."
         )
 
 
@@ -339,15 +309,26 @@ _LOOKED_AT_FIRST = 500
 
 def plan_basis(training: Training, options: KernelOptions, words: CellWords) -> KernelBasis:
     """The basis of the first rows; of one class, where no others come, none need vary."""
-    source = training.source
-    seen = training.engine.reduce(source, look(source.schema, fills=options.missing == "mean"))
+    source, fills = training.source, options.missing == "mean"
+    measure = plan_fill(source.schema)
+
+    def look(batch: Batch) -> BayesSummary:
+        """Counts and moments of the rows that take part; rows and missing values of all."""
+        taken = batch if fills else batch.take(whole_rows(batch))
+        return replace(measure(taken), rows=count_rows(batch))
+
+    seen = training.engine.reduce(source, look)
     if options.missing == "error" and seen.rows.missing.any():
         raise words.no_missing(source.schema.names, seen.rows.missing)
     refuse_unusable(seen, source.schema, options)
     schema = schema_of(source.schema, seen.values.values, seen.labels)
     spread = ColumnSpread.of(seen, schema)
-    if training.more or len(seen.labels) != 1:
-        refuse_still(spread, options)
+    given = kernel_name(options.kernel) == "precomputed"
+    if (training.more or len(seen.labels) != 1) and not given and not spread.variance.any():
+        raise InputError(
+            "No column of this table varies, so that nothing tells the classes apart: check how "
+            "the table was read, and whether its numbers are too small to be squared (1e-146)."
+        )
     inputs = read_inputs(spread, schema, options)
     kernel = read_kernel(spread, inputs, options)
     if far := far_columns(spread, inputs, kernel, options.ridge):
@@ -359,13 +340,17 @@ def plan_basis(training: Training, options: KernelOptions, words: CellWords) -> 
         )
     places = taking_part(training, options)
     if training.more or resolve_solver(options, len(places)) == "landmarks":
-        wanted = lambda some: rows_at(training, inputs, some)
-        return choose_basis(options, kernel, inputs, places, wanted)
-    if kernel.name == "precomputed":
-        _refuse_other_shape(source.table.n_rows, len(source.places))
+        return choose_basis(options, kernel, inputs, places, partial(rows_at, training, inputs))
+    n_rows, n_columns = source.table.n_rows, len(source.places)
+    if given and n_rows != n_columns:
+        raise InputError(
+            f"X has {counted(n_rows, 'row')} and {counted(n_columns, 'column')}, and "
+            "kernel='precomputed' takes the kernel matrix of the rows of the fit with each other, "
+            "which is square: give k(x_i, x_j), or the rows themselves with another kernel."
+        )
     refuse_memory(options, len(places))
     rows = rows_at(training, inputs, places)
-    if kernel.name == "precomputed":
+    if given:
         rows = replace(rows, u=rows.u[:, :0].copy())
     else:
         refuse_beyond(kernel.diagonal(rows.u))
@@ -408,5 +393,4 @@ def choose_basis(
         positive(kernel.matrix(some, some), "The matrix of this kernel")
     tell = StagedProgress(options.progress).part(0.0, 0.2)
     chosen = choose_landmarks(kernel, sample.u, asked, seed, tell)
-    rows = sample.take(chosen)
-    return KernelBasis(kernel, inputs, rows, LandmarkSpace(kernel, inputs, rows.u), asked)
+    return KernelBasis(kernel, inputs, sample.take(chosen), asked)

@@ -377,7 +377,12 @@ def build_model(
         ridge, mu = problem.penalty(float(labeled.weight @ np.diag(K)))
         solution = solve_dense(K, labeled, penalty, mu, most, progress.part(0.3, 1.0))
     else:
-        _refuse_weightless_landmarks(problem)
+        if penalty == "coefficients" and not labeled.weight.all():
+            raise ParameterError(
+                f"class_weight={problem.options.class_weight!r} leaves landmarks without weight, "
+                "whose coefficients penalty='coefficients' cannot weigh: set penalty='rkhs', or "
+                "fit again."
+            )
         stats = problem.space
         refuse_beyond(stats.diagonal, stats.weight)
         ridge, mu = problem.penalty(stats.diagonal_sum)
@@ -406,14 +411,6 @@ def build_model(
         condition=solution.condition,
         curve=curve,
     )
-
-
-def _refuse_weightless_landmarks(problem: KernelProblem) -> None:
-    if problem.options.penalty == "coefficients" and not problem.labeled.weight.all():
-        raise ParameterError(
-            f"class_weight={problem.options.class_weight!r} leaves landmarks without weight, whose "
-            "coefficients penalty='coefficients' cannot weigh: set penalty='rkhs', or fit again."
-        )
 
 
 def basis_matrix(problem: KernelProblem, training: Training | None, tell: ReportProgress) -> Float:

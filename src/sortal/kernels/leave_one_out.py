@@ -245,14 +245,8 @@ def from_features(features: Features, z: Float, mu: float) -> SquaresWithout:
     return squares
 
 
-@dataclass(frozen=True, eq=False)
-class RowsWithoutThemselves:
-    """Rows of one class without themselves: ln π_c f_c for each setting, a row a row."""
-
-    rows: Places
-    g: int
-    left: ClassesWithoutRow
-    log_joint: tuple[Float, ...]
+# Rows of class g, the classes without them, and ln π_c f_c for each setting, a row a row.
+RowsWithoutThemselves: TypeAlias = "tuple[Places, int, ClassesWithoutRow, list[Float]]"
 
 
 @dataclass(frozen=True, eq=False)
@@ -328,24 +322,23 @@ class DenseLeaveOut:
         left = self.problem.fitted.without(g, self.problem.basis.weight[rows])
         divisor = left.pooled_divisor("unbiased")
         squares = (squares(rows, g, left, self.problem.most) for squares in solved)
-        made = tuple((left.log_prior - 0.5 * divisor * d).T for d in squares)
-        return RowsWithoutThemselves(rows, g, left, made)
+        return rows, g, left, [(left.log_prior - 0.5 * divisor * d).T for d in squares]
 
     def proba(self, mu: float) -> Float:
         """P(c|x) of each row without it."""
         made = np.zeros((len(self.codes), len(self.problem.classes)))
-        for part in self.each([mu]):
-            made[part.rows] = posterior(part.log_joint[0], part.left.prior.T)
+        for rows, _, left, log_joint in self.each([mu]):
+            made[rows] = posterior(log_joint[0], left.prior.T)
         return made
 
     def tried(self, penalties: Sequence[float]) -> GridScores:
         """The sum of ln P(y|x) without each row, for each penalty."""
         sums, total, weight = np.zeros(len(penalties)), 0.0, self.problem.basis.weight
-        for part in self.each(penalties):
+        for rows, g, left, tried in self.each(penalties):
             # a class that goes with its only row, or is never expected, says nothing
-            v = np.where(np.isneginf(part.left.log_prior[part.g]), 0.0, weight[part.rows])
-            for place, log_joint in enumerate(part.log_joint):
-                sums[place] += np.where(v > 0, log_share(log_joint.T, part.g), 0.0) @ v
+            v = np.where(np.isneginf(left.log_prior[g]), 0.0, weight[rows])
+            for place, log_joint in enumerate(tried):
+                sums[place] += np.where(v > 0, log_share(log_joint.T, g), 0.0) @ v
             total += float(v.sum())
         nothing = np.empty(0, dtype=np.intp), np.empty((0, len(penalties)), dtype=bool)
         return GridScores(sums, total, *nothing)
@@ -451,7 +444,9 @@ def _leave_dense(
     same = same and rows.labels.tolist() == mine.labels.tolist()
     if same and given:
         same = _same_matrix(rows.u[:, rows.ids], problem, model)
-    if not same or not (given or np.array_equal(rows.u, mine.u)):
+    elif same:
+        same = np.array_equal(rows.u, mine.u)
+    if not same:
         raise not_fitted("loo_proba")
     made = np.zeros((training.source.table.n_rows, len(problem.classes)))
     made[rows.ids] = DenseLeaveOut(problem, training, no_progress).proba(model.mu)

@@ -127,49 +127,44 @@ def show_book(model: KernelModel, K: Float) -> list[Table]:
     made = matrices(K, model.codes, weight, n_classes, model.penalty, model.mu)
     ids, labels = model.ids.tolist(), [model.classes[c] for c in made.present]
     square = ids, ids
+    own = [model.ids[model.codes == c].tolist() for c in made.present]
+    m = project_means(model.coefs, made.means)
+
+    def by_class(
+        what: str, title: str, columns: list[list[int]], parts: tuple[Float, ...], tag: str
+    ) -> list[Table]:
+        names = unique([f"{what} {label}" for label in labels])
+        return [
+            _matrix(name, f"{title} {label}", (ids, heads), part, tag)
+            for name, label, heads, part in zip(names, labels, columns, parts, strict=True)
+        ]
+
     tables = [
-        _kernel(model, K, "Algorithm 20.2, line 1: K, the kernel matrix"),
-        *_columns(model, made),
+        _matrix("kernel", "Algorithm 20.2, line 1: K, the kernel matrix", square, K, ""),
+        *by_class("kernel", "Line 2: the columns of K that are", own, made.by_class, ""),
         _matrix("means", "Line 3: m of each class", (ids, labels), made.means.T, "ZM 20.17"),
         _matrix("between", "Line 4: M, between classes", square, made.between, "ZM 20.18"),
+        *by_class("scatter", "Line 5: N of class", [ids] * len(own), made.scatters, "ZM 20.19"),
+        _matrix("within", "Line 6: N, within classes", square, made.within, "ZM 20.20"),
     ]
-    names = unique([f"scatter {label}" for label in labels])
-    tables += [
-        _matrix(name, f"Line 5: N of class {label}", square, N, "ZM 20.19")
-        for name, label, N in zip(names, labels, made.scatters, strict=True)
-    ]
-    tables.append(_matrix("within", "Line 6: N, within classes", square, made.within, "ZM 20.20"))
     if model.mu > 0:
         what = "μK" if model.penalty == "rkhs" else "ε / weight of the row on the diagonal"
         title = f"N + P, P = {what}"
         tables.append(_matrix("penalized", title, square, made.penalized, "ZM 20.21"))
-    return [*tables, _solution(model, made), _projected(model, made), _criterion(model, made)]
+    heads = labels, _each(model, "m")
+    projected = _matrix("projected", "aᵀm of each class", heads, m, "ZM 20.16")
+    return [*tables, _solution(model, made), projected, _criterion(model, made)]
 
 
 def show_landmarks(model: KernelModel, K: Float) -> list[Table]:
     """What is kept where landmarks are the basis: the other rows are not."""
-    heads = ("id", "class", "weight", *_each(model, "a"))
+    heads, ids = ("id", "class", "weight", *_each(model, "a")), model.ids.tolist()
     title = "Coefficients a of the landmarks, aᵀKa = 1"
     rows = tuple(zip(*_fronts(model), *model.coefs.T.tolist(), strict=True))
     return [
-        _kernel(model, K, "K, the kernel matrix of the landmarks"),
+        _matrix("kernel", "K, the kernel matrix of the landmarks", (ids, ids), K, ""),
         Table("solution", title, heads, rows, "ZM 20.21"),
     ]
-
-
-def _kernel(model: KernelModel, K: Float, title: str) -> Table:
-    ids = model.ids.tolist()
-    return _matrix("kernel", title, (ids, ids), K, "")
-
-
-def _columns(model: KernelModel, made: Matrices) -> list[Table]:
-    labels = [model.classes[c] for c in made.present]
-    names = unique([f"kernel {label}" for label in labels])
-    tables = []
-    for name, label, c, part in zip(names, labels, made.present, made.by_class, strict=True):
-        heads = model.ids.tolist(), model.ids[model.codes == c].tolist()
-        tables.append(_matrix(name, f"Line 2: the columns of K that are {label}", heads, part, ""))
-    return tables
 
 
 def _solution(model: KernelModel, made: Matrices) -> Table:
@@ -184,12 +179,6 @@ def _solution(model: KernelModel, made: Matrices) -> Table:
     rows: tuple[tuple[Cell, ...], ...] = tuple(zip(*_fronts(model), *columns, strict=True))
     title = "Lines 7 and 8: Ma = λ(N + P)a, scaled to aᵀKa = 1; projections p = Ka"
     return Table("solution", title, ("id", "class", "weight", *heads), rows, "ZM 20.21")
-
-
-def _projected(model: KernelModel, made: Matrices) -> Table:
-    labels = [model.classes[c] for c in made.present]
-    m = project_means(model.coefs, made.means)
-    return _matrix("projected", "aᵀm of each class", (labels, _each(model, "m")), m, "ZM 20.16")
 
 
 def _criterion(model: KernelModel, made: Matrices) -> Table:
@@ -338,10 +327,8 @@ def _directions(model: KernelModel, K: Float | None) -> Table:
     a, values = model.coefs, direction_criteria(model.means, model.scatters, model.weight)
     values = np.where(np.isinf(model.eigenvalues), np.inf, values)
     length = [None] * a.shape[1] if K is None else (a * (K @ a)).sum(axis=0).tolist()
-    rows = tuple(
-        (q + 1, float(model.eigenvalues[q]), float(values[q]), length[q], float(model.lengths[q]))
-        for q in range(a.shape[1])
-    )
+    numbers = range(1, a.shape[1] + 1), model.eigenvalues.tolist(), values.tolist()
+    rows = tuple(zip(*numbers, length, model.lengths.tolist(), strict=True))
     title = "Directions w = Σ_j a_j φ(x_j), ℓ = √aᵀ(N + P)a"
     if np.isinf(model.eigenvalues).any():
         title += "; where no class has scatter, a least one is assumed in ℓ"

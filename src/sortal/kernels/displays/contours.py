@@ -274,12 +274,10 @@ def _projected(title: str, display: KernelProjectionDisplay) -> Words:
     said = f"{title}: {several(middles, 'classes')}; J = {short_number(display.J)}"
     point = display.threshold
     said += "." if point is None else f", and the separating point is {short_number(point)}."
-    cells: list[tuple[Cell, ...]] = [
-        (str(label), int(n), float(m), float(s))
-        for label, n, m, s in zip(
-            display.rows.classes, display.rows.counts, display.means, display.scatters, strict=True
-        )
-    ]
+    numbers = display.rows.counts, display.means, display.scatters
+    cells: list[tuple[Cell, ...]] = list(
+        zip(map(str, display.rows.classes), *(part.tolist() for part in numbers), strict=True)
+    )
     heads = ("class", "rows", "projected mean", "projected scatter")
     table, cut = cut_table("projection", "Projected classes", heads, cells, "ZM 20.16")
     return Words(said, table, cut)

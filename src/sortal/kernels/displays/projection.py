@@ -346,15 +346,11 @@ class KernelProjectionDisplay:
         entry = class_entries(self.rows.classes, self.rows.counts)[k]
         style = point_style(k) | {"alpha": 0.75, "zorder": 3, "label": entry} | kw
         points = ax.scatter(self.along[mine], across, **style)
-        if self._has_mean(k):
+        # a class that neither the rows nor the fit have any row of has no mean to show
+        there = self.rows.counts[k] or self.scatters[k] or self.means[k]
+        if np.isfinite(self.means[k]) and there:
             ax.plot([self.means[k]], [lane], markersize=12, zorder=4, **_projected_mean_style(k))
         return points
-
-    def _has_mean(self, k: int) -> bool:
-        """A class that neither the rows nor the fit have any row of has no mean to show."""
-        return bool(np.isfinite(self.means[k])) and bool(
-            self.rows.counts[k] or self.scatters[k] or self.means[k]
-        )
 
     def _criterion(self) -> float:
         if len(self.means) != 2:
