@@ -148,3 +148,16 @@ def test_it_learns_on_forgets_and_describes_itself() -> None:
     doc = str(NearestMean.__doc__)
     head = "Says the class whose mean of one column is nearest.\n\nParameters\n----------\ncolumn"
     assert doc.startswith(head)
+
+
+@pytest.mark.usefixtures("nearest")
+def test_its_options_are_listed_as_they_are_declared(run: Callable[..., Done]) -> None:
+    rows = json.loads(run("show", "nearest", "--json").out)["rows"]
+    told = ["column", "", "str", "The column that is measured."]
+    assert rows[0] == told
+    assert [row[0] for row in rows] == ["column", "n_jobs"]
+    shown = run("show", "bayes")
+    assert (shown.code, shown.out.count("\n") > 10) == (0, True)
+    assert '{"naive", "joint"}' in shown.out
+    code = run("show", "bayes", "--show-code").out
+    assert "options_of('bayes')" in code

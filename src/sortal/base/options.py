@@ -43,6 +43,12 @@ class Option:
     read: Callable[[str, Any], object]
     in_file: bool = True
 
+    @property
+    def sentence(self) -> str:
+        """The first sentence of its description."""
+        first, _, _ = " ".join(self.text.split()).partition(". ")
+        return f"{first.rstrip('.')}."
+
 
 def _as_given(name: str, given: object) -> object:  # noqa: ARG001
     return given

@@ -66,7 +66,10 @@ Settings = Annotated[
     typer.Option(
         "--set",
         metavar="NAME=VALUE",
-        help="An option of the learner, such as max_depth=3, criterion=gini or pruning=null.",
+        help=(
+            "An option of the learner, such as max_depth=3, criterion=gini or pruning=null; "
+            "sortal show LEARNER lists them."
+        ),
         show_default=False,
     ),
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -10,16 +11,26 @@ from sortal.cli import options as o
 from sortal.cli.options import Script, open_data, read_settings
 from sortal.cli.output import check_output, emit, emit_record
 from sortal.tasks.compare.settings import TABLE, Name, call
-from sortal.tasks.registry import find
+from sortal.tasks.registry import find, learners
 
 SHOW_EXAMPLES = (
     "sortal show model.sortal",
     "sortal show model.sortal --all --format html -o model.html",
+    "sortal show bayes",
 )
+
+Shown = Annotated[
+    str,
+    typer.Argument(
+        metavar="MODEL",
+        help="A model file, from fit; or the name of a learner, whose options are listed.",
+        show_default=False,
+    ),
+]
 
 
 def show(
-    model: o.Model,
+    model: Shown,
     form: o.Format = "text",
     output: o.Output = None,
     everything: o.All = False,
@@ -32,6 +43,19 @@ def show(
     many rules and long tables the beginning, unless --all is given.
     """
     named = {"everything": True} if everything or as_json else {}
+    is_name = model in [learner.name for learner in learners()] and not Path(model).exists()
+    if show_code and is_name:
+        script = Script()
+        script.need("from sortal.tasks.show import options_of")
+        script.add(f"shown = {call('options_of', model)}")
+        script.finish("shown", form, as_json, output)
+        emit(str(script))
+        return
+    if is_name:
+        from sortal.tasks.show import options_of
+
+        emit_record(options_of(model), form, as_json, output)
+        return
     if show_code:
         script = Script()
         script.load(model)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from sortal.base.options import declared
 from sortal.base.save import parts_of
 from sortal.errors import InputTypeError, ParameterError, counted
 from sortal.records import render as faces
@@ -17,7 +18,7 @@ from sortal.summaries.rows import KeptRows
 from sortal.summaries.value_tables import BayesSummary
 from sortal.tasks.findings import FEW
 from sortal.tasks.load import as_model
-from sortal.tasks.registry import learner_of
+from sortal.tasks.registry import find, learner_of
 from sortal.tasks.report.why import some_of
 from sortal.trees.rules import Rules
 
@@ -324,3 +325,20 @@ def _tables(estimator: SomeClassifier) -> tuple[Table, ...]:
     said_so = any(t.name in ("functions", "directions") for t in leading)
     others = tuple(t for t in working if _CHOSEN_BY.get(t.name) != t.columns[0])
     return leading if said_so else others
+
+
+# --- The options of a learner --------------------------------------------------------------------
+
+
+def options_of(name: str) -> Table:
+    """The options of a learner by its name: defaults, and what is declared of each."""
+    learner = find(name)
+    own = getattr(learner.load(), "learner", None)
+    known = {} if own is None else declared(own.options)
+    rows = []
+    for option, default in learner.options().items():
+        shown = "null" if default is None else str(default)  # as --set takes it
+        told = known.get(option)
+        rows.append((option, shown, *((told.kind, told.sentence) if told else ("", ""))))
+    heads = ("option", "default", "can be", "what it is")
+    return Table("options", f"Options of the learner {name}", heads, tuple(rows))

@@ -42,8 +42,7 @@ from sortal.discriminants.browser import (
     describe_quadratic,
 )
 from sortal.discriminants.fisher.learn import FisherModel
-from sortal.discriminants.linear.learn import IndicatorModel
-from sortal.discriminants.linear.learn import LinearModel
+from sortal.discriminants.linear.learn import IndicatorModel, LinearModel
 from sortal.discriminants.quadratic.learn import QuadraticModel
 from sortal.errors import ParameterError, counted
 from sortal.plotting.axes import color
