@@ -16,7 +16,7 @@ from sortal.errors import InputError, LabelError, counted
 from sortal.records.tables import Table, unique
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike
 
@@ -78,6 +78,18 @@ def need_rows(n: int) -> None:
 # --- Confusion: counts of rows by true class and by predicted class ------------------------------
 
 
+class _Record:
+    """What is shown as its table."""
+
+    table: Callable[..., Table]
+
+    def __str__(self) -> str:
+        return str(self.table())
+
+    def _repr_html_(self) -> str:
+        return self.table()._repr_html_()
+
+
 class Confused(NamedTuple):
     """n rows of one class that were taken for another; `share` is that of the true class's rows."""
 
@@ -88,7 +100,7 @@ class Confused(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Confusion:
+class Confusion(_Record):
     """`counts[i][j]` rows of class i were said to be of class j."""
 
     classes: tuple[Cell, ...]
@@ -200,12 +212,6 @@ class Confusion:
             "precision": list(self.precision),
         }
 
-    def __str__(self) -> str:
-        return str(self.table())
-
-    def _repr_html_(self) -> str:
-        return self.table()._repr_html_()
-
 
 # --- Calibration: how often classes that were predicted with p were right ------------------------
 
@@ -233,7 +239,7 @@ class Bin:
 
 
 @dataclass(frozen=True)
-class Reliability:
+class Reliability(_Record):
     """Bins that have rows, by the probability of the class said; `brier` is that of all classes."""
 
     bins: tuple[Bin, ...]
@@ -283,12 +289,6 @@ class Reliability:
             "expected_error": self.expected_error,
             "brier": self.brier,
         }
-
-    def __str__(self) -> str:
-        return str(self.table())
-
-    def _repr_html_(self) -> str:
-        return self.table()._repr_html_()
 
 
 def brier_score(truth: Places, shares: Float) -> float:
@@ -351,7 +351,7 @@ class RocCurve:
 
 
 @dataclass(frozen=True)
-class Roc:
+class Roc(_Record):
     """A curve for each class; of two classes one curve, that of the second, called positive."""
 
     classes: tuple[Cell, ...]
@@ -413,12 +413,6 @@ class Roc:
                 for one in self.curves
             ],
         }
-
-    def __str__(self) -> str:
-        return str(self.table())
-
-    def _repr_html_(self) -> str:
-        return self.table()._repr_html_()
 
 
 def _curve(label: Cell, positive: Mask, scores: Float) -> RocCurve:

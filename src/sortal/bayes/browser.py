@@ -11,7 +11,7 @@ from sortal.data.table import LARGEST
 
 if TYPE_CHECKING:
     from sortal.bayes.model import BayesModel, JointTable
-    from sortal.browser import Ends
+    from sortal.browser import Ends, Packed
 
 _BITS: Final = {
     "offset": "prior",
@@ -23,7 +23,8 @@ _BITS: Final = {
 def describe_bayes(model: BayesModel) -> BrowserModel:
     """Tables by column; None where a column has no such table."""
     n_columns = len(model.schema.columns)
-    tables, mean, tail, variance = ([None] * n_columns for _ in range(4))
+    nothing: list[Packed | None] = [None] * n_columns
+    tables, mean, tail, variance = (nothing.copy() for _ in range(4))
     ends: list[Ends] = [None] * n_columns
     for place, j in enumerate(model.categories):
         tables[j] = pack(model.tables[place])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
@@ -23,9 +23,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
+    from sortal._typing import Float
     from sortal.data.schema import ColumnSchema, Schema
 
     Ends = tuple[float, float] | None
+    Packed = float | list[Any] | dict[str, object]
 
 # More values than this are typed with suggestions instead of chosen from a list.
 _MOST_CHOSEN: Final = 50
@@ -62,21 +64,19 @@ def refuse_unnamed(given: Mapping[str, Any], names: Sequence[str], what: str) ->
         )
 
 
-def number_field(column: ColumnSchema, j: int, value: Any, hint: str) -> FormField:
+def number_field(column: ColumnSchema, j: int, value: object, hint: str) -> FormField:
     """A field for numbers or dates."""
     return FormField(j, plain(column.name), column.kind, (), (), typed(column, value), hint)
 
 
-def category_field(column: ColumnSchema, j: int, codes: Sequence[int], value: Any) -> FormField:
+def category_field(column: ColumnSchema, j: int, codes: Sequence[int], value: object) -> FormField:
     """A field for the values of these codes."""
     words = unique([_word(column.values[v]) for v in codes])
     field = FormField(j, plain(column.name), "category", tuple(codes), words, "", "")
-    return FormField(
-        j, field.label, field.kind, field.codes, words, chosen(column, field, value), ""
-    )
+    return replace(field, value=chosen(column, field, value))
 
 
-def typed(column: ColumnSchema, value: Any) -> str:
+def typed(column: ColumnSchema, value: object) -> str:
     """A number or a moment as one would type it; "" for a missing value."""
     if value is None or is_missing(value):
         return ""
@@ -88,7 +88,7 @@ def typed(column: ColumnSchema, value: Any) -> str:
     return moment_text(number) if column.kind == "date" else number_in_full(number)
 
 
-def chosen(column: ColumnSchema, field: FormField, value: Any) -> str | int:
+def chosen(column: ColumnSchema, field: FormField, value: object) -> str | int:
     """The place of a value among those that can be chosen, or its word where one types it."""
     if value is None or is_missing(value):
         return ""
@@ -102,7 +102,7 @@ def chosen(column: ColumnSchema, field: FormField, value: Any) -> str | int:
     return place
 
 
-def _word(value: Any) -> str:
+def _word(value: object) -> str:
     """A value as it can be typed: in one line, and not empty."""
     text = str(value)
     return text if text.isprintable() and text and text == text.strip() else quoted(value)
@@ -156,26 +156,27 @@ class BrowserModel:
 _SHORT: Final = 8
 
 
-def pack(array: ArrayLike) -> Any:
+def pack(array: ArrayLike) -> Packed:
     """An array of numbers; infinite ones, which JSON has not, are always packed."""
     numbers = np.asarray(array, dtype=np.float64)
     if numbers.size <= _SHORT and np.isfinite(numbers).all():
-        return numbers.tolist()
+        short: Packed = numbers.tolist()
+        return short
     return _packed(numbers.ravel(), numbers.shape)
 
 
-def pack_lower(matrices: ArrayLike, *, mirror: bool) -> dict[str, Any]:
+def pack_lower(matrices: ArrayLike, *, mirror: bool) -> dict[str, object]:
     """Matrices (the last two axes) up to their diagonal; `mirror` says that they are symmetric."""
     numbers = np.asarray(matrices, dtype=np.float64)
     lower = np.tri(*numbers.shape[-2:]) > 0
     return _packed(numbers[..., lower].ravel(), numbers.shape) | {"lower": True, "mirror": mirror}
 
 
-def _packed(flat: Any, shape: tuple[int, ...]) -> dict[str, Any]:
+def _packed(flat: Float, shape: tuple[int, ...]) -> dict[str, object]:
     return {"f8": b64encode(flat.astype("<f8").tobytes()).decode(), "shape": list(shape)}
 
 
-def packed_bytes(item: Any) -> int:
+def packed_bytes(item: object) -> int:
     """About how many bytes an item takes in JSON."""
     if isinstance(item, dict):
         return sum(len(key) + 4 + packed_bytes(value) for key, value in item.items())
