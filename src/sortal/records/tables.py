@@ -20,8 +20,6 @@ from sortal.records import render as faces
 from sortal.records.render import page
 
 if TYPE_CHECKING:
-    from narwhals.typing import IntoDataFrame
-
     from sortal._typing import Float
 
 
@@ -74,7 +72,7 @@ class Table:
             "rows": [[_json(cell) for cell in row] for row in self.rows],
         }
 
-    def to_frame(self) -> IntoDataFrame:
+    def to_frame(self) -> Any:
         """A data frame of the library that the rows came in, or pandas."""
         return frame_of(self.columns, self.rows, self.backend)
 
@@ -135,7 +133,7 @@ class Working:
         """Plain lists and strings, ready for JSON."""
         return {"title": self.title, "tables": [table.to_dict() for table in self.tables]}
 
-    def to_frame(self) -> dict[str, IntoDataFrame]:
+    def to_frame(self) -> dict[str, Any]:
         """A data frame for each table, by name."""
         return {table.name: table.to_frame() for table in self.tables}
 
@@ -220,7 +218,7 @@ class Explanations(Sequence[R], Generic[R]):
         """Plain lists and strings, a dictionary a row."""
         return [record.to_dict() for record in self]
 
-    def to_frame(self) -> IntoDataFrame:
+    def to_frame(self) -> Any:
         """One long data frame: the parts of every row, with the row's number."""
         # a record whose table is for reading only has another one with all its parts
         wholes = [getattr(record, "to_parts", record.to_table) for record in self]
@@ -279,11 +277,10 @@ def unique(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(taken)
 
 
-def frame_of(columns: Sequence[str], rows: Sequence[Sequence[Cell]], backend: Any) -> IntoDataFrame:
+def frame_of(columns: Sequence[str], rows: Sequence[Sequence[Cell]], backend: Any) -> Any:
     """A data frame of a library, whose columns are of one type each."""
     data = {name: _of_one_type([row[j] for row in rows]) for j, name in enumerate(columns)}
-    frame: IntoDataFrame = nw.from_dict(data, backend=backend).to_native()
-    return frame
+    return nw.from_dict(data, backend=backend).to_native()
 
 
 def _brief(cell: Cell) -> Cell:

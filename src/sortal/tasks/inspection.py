@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Unpack
 
-    from narwhals.typing import IntoDataFrame
-
     from sortal._typing import Mask
     from sortal.tasks.findings import Profile
     from sortal.tasks.tables import DataLike, FileOptions
@@ -67,7 +65,7 @@ class Inspection:
             "notes": list(self.notes),
         }
 
-    def to_frame(self) -> IntoDataFrame:
+    def to_frame(self) -> Any:
         """The columns as a data frame."""
         return self.columns.to_frame()
 

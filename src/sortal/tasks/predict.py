@@ -34,7 +34,7 @@ def predict(
     proba: bool = False,
     keep: Sequence[str] = (),
     **reading: Unpack[ReadOptions],
-) -> IntoDataFrame:
+) -> Any:
     """A table with the number and the predicted class of each row.
 
     Parameters

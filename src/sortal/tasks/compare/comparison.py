@@ -17,8 +17,6 @@ from sortal.tasks.compare.settings import TABLE, Name, in_one_line
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from narwhals.typing import IntoDataFrame
-
     from sortal._typing import Plain
     from sortal.records.tables import Cell
     from sortal.tasks.compare.choose import ModelChoice
@@ -197,7 +195,7 @@ class Comparison:
         """A whole page."""
         return page(self.settings.title, self._repr_html_())
 
-    def to_frame(self) -> IntoDataFrame:
+    def to_frame(self) -> Any:
         """A data frame, one row a model, of the library that the rows came in, or pandas."""
         names = [f.name for f in fields(ModelResult) if f.name not in ("scores", "chosen", "part")]
         rows = [tuple(getattr(model, name) for name in names) for model in self.models]

@@ -137,7 +137,7 @@ def join_rare(
     target: str,
     min_frequency: int = 5,
     categorical_features: Sequence[str] = (),
-) -> IntoDataFrame:
+) -> Any:
     """A data frame in which text that occurs in fewer than `min_frequency` rows is "other".
 
     The target stays as it is, and so do numbers, unless `categorical_features` names their column,
