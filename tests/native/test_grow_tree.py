@@ -188,13 +188,14 @@ def test_bins_and_bounds_find_the_best_cut(criterion: int) -> None:
 
 
 def test_a_bin_that_holds_nearly_all_rows_of_a_node_is_searched() -> None:
-    """The cut is in a bin whose ends say nothing of it: only the curvature of the key bounds it."""
+    """On both sides of its end classes are even, so that only the key's curvature bounds it."""
     rng = np.random.default_rng(8)
     n, n_inside = 300_000, 1_100  # of the node: fewer than a bin of all rows holds
-    inside, few = rng.uniform(0.501, 0.503, n_inside), np.array([0.1, 0.1, 0.9, 0.9])
+    inside, few = np.linspace(0.501, 0.503, n_inside), np.array([0.1, 0.1, 0.9, 0.9])
     x = np.concatenate([inside, few, rng.random(n)])
     of_node = np.arange(len(x)) < n_inside + len(few)
-    classes = np.concatenate([inside > 0.502, [0, 0, 0, 1], np.full(n, 2)]).astype(np.int32)
+    in_order = np.arange(n_inside) >= n_inside // 2 - 1  # with the two before: as many of either
+    classes = np.concatenate([in_order, [0, 0, 0, 1], np.full(n, 2)]).astype(np.int32)
     given = Given([of_node.astype(np.float64), x], classes, 3)
     assert check_nodes(given, growth_of(trees.CRITERIA.index("gini"), max_depth=2)) == 2
 
