@@ -69,7 +69,7 @@ from sortal.modelfile.fields import (
     Several,
     ValuesField,
 )
-from sortal.records.tables import Explanations
+from sortal.records.tables import Explanations, framed
 from sortal.summaries.counts import DiscriminantSummary, Fill
 
 if TYPE_CHECKING:
@@ -558,7 +558,7 @@ class DiscriminantClassifier(
         refuse_none_left(rows)
         here = present_classes(rows, schema.classes)
         refuse_one_class(tuple(schema.classes[k] for k in here), "check_assumptions")
-        return show_assumptions(rows, design).into(table.backend or self._backend)
+        return framed(show_assumptions(rows, design), table.backend or self._backend)
 
     def _statistics(self) -> ClassStatistics:
         """What the model was made of: class moments, weighed as in the fit."""

@@ -112,10 +112,6 @@ class Working:
             title = f"{title} (the first {MOST_TABLES} of {len(self.tables)} tables)"
         return Working(title, tables)
 
-    def into(self, backend: str) -> Working:
-        """The same, whose data frames are of a library."""
-        return replace(self, tables=tuple(replace(one, backend=backend) for one in self.tables))
-
     def __getitem__(self, name: str) -> Table:
         for table in self.tables:
             if table.name == name:
@@ -303,6 +299,12 @@ def _of_one_type(cells: list[Cell]) -> list[Cell]:
     elif any(isinstance(cell, float) for cell in cells):
         kind = float
     return cells if kind is None else [None if cell is None else kind(cell) for cell in cells]
+
+
+def framed(working: Working, backend: str) -> Working:
+    """A working whose data frames are of a library."""
+    tables = tuple(replace(one, backend=backend) for one in working.tables)
+    return replace(working, tables=tables)
 
 
 def table_of(

@@ -21,6 +21,7 @@ from sortal.discriminants.fisher.learn import (
 from sortal.discriminants.working import ShownRows, show_fisher
 from sortal.engines import gather
 from sortal.errors import choose
+from sortal.records.tables import framed
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -150,10 +151,10 @@ class FisherDiscriminant(
         """
         model = self._model
         if X is None:
-            return show_fisher(model, None).into(self._backend)
+            return framed(show_fisher(model, None), self._backend)
         labels = self.predict(X)  # which says what became of missing values
         a = gather(self._map(self._open(X), ask(model.coordinates, identity))).answer
-        return show_fisher(model, ShownRows(a, labels.tolist())).into(self._backend)
+        return framed(show_fisher(model, ShownRows(a, labels.tolist())), self._backend)
 
     @property
     def directions_(self) -> Float:

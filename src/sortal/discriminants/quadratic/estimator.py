@@ -40,6 +40,7 @@ from sortal.errors import (
     counted,
     warn,
 )
+from sortal.records.tables import framed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -185,7 +186,7 @@ class QuadraticDiscriminant(
         Also Box's M and the numbers of parameters, of the rows as counted.
         """
         model, stats = self._model, self._statistics()
-        return show_quadratic(model, stats, self._decided(X)).into(self._backend)
+        return framed(show_quadratic(model, stats, self._decided(X)), self._backend)
 
     @property
     def priors_(self) -> Float:
