@@ -383,11 +383,14 @@ class KernelSummary:
         return KernelSummary(basis, replace(made, rows=self.rows))
 
 
-def count_taking_part(*, fills: bool) -> Pass[DiscriminantSummary]:
-    """A pass: counts of the rows that take part, as a summary without columns."""
-    select = select_rows(fills=fills)
+def count_training(
+    training: Training, basis: KernelBasis, tell: ReportProgress, *, fills: bool
+) -> DiscriminantSummary:
+    """Counts of the rows that take part, and of landmarks the moments in their space."""
+    source, engine, select = training.source, training.engine, select_rows(fills=fills)
 
     def count(batch: Batch) -> DiscriminantSummary:
+        """As a summary without columns."""
         rows = np.flatnonzero(select(batch))
         moments = measure_classes(
             (), (), (), batch.labels(), batch.units, batch.exponent, rows, (), (), None
@@ -395,16 +398,8 @@ def count_taking_part(*, fills: bool) -> Pass[DiscriminantSummary]:
         assert moments is not None  # noqa: S101  (there is no column in which to overflow)
         return DiscriminantSummary(count_rows(batch), sizes_of(batch, rows), moments)
 
-    return count
-
-
-def count_training(
-    training: Training, basis: KernelBasis, tell: ReportProgress, *, fills: bool
-) -> DiscriminantSummary:
-    """Counts of the rows that take part, and of landmarks the moments in their space."""
-    source, engine = training.source, training.engine
     if basis.space is None:
-        return engine.reduce(source, count_taking_part(fills=fills))
+        return engine.reduce(source, count)
     n_classes = len(set(basis.rows.labels.tolist()))
     source = replace(source, block_rows=block_rows(source.table.n_rows, n_classes))
     blocks = engine.map(source, summarize_landmarks(basis.space, fills=fills))

@@ -426,14 +426,19 @@ def basis_matrix(problem: KernelProblem, training: Training | None, tell: Report
     return kernel_matrix(kernel, rows.u, n_threads(problem.options.n_jobs), tell)
 
 
-def read_schema(declared: Schema, summary: KernelSummary) -> Schema:
+def read_schema(declared: Schema, summary: KernelSummary, options: KernelOptions) -> Schema:  # noqa: ARG001
     """What was declared, with the values that the inputs know and the classes that have weight."""
     design = summary.basis.inputs.design
     values = tuple(design.schema.columns[j].values for j in design.categories)
     return schema_of(declared, values, summary.labels)
 
 
-def report_fit(summary: KernelSummary, schema: Schema, model: KernelModel | None) -> FitReport:
+def report_fit(
+    summary: KernelSummary,
+    schema: Schema,
+    model: KernelModel | None,
+    options: KernelOptions,  # noqa: ARG001
+) -> FitReport:
     """What to know of rows, columns, landmarks and directions; of the last, warned of, too."""
     missing, notes = report_missing(summary.counts, schema)
     basis, n = summary.basis, len(summary.basis.rows.ids)
