@@ -132,10 +132,8 @@ class LandmarkSpace:
         out = np.empty((len(u), self.n_landmarks)) if out is None else out
         if not self.turned:
             return self.kernel.matrix(u, self.basis, out)
-        return self._turn(self.kernel.matrix(u, self.basis), out)
-
-    def _turn(self, values: Float, out: Float) -> Float:
-        """L⁻¹k for each row k; what is zero above the diagonal of L⁻¹ is mostly left out."""
+        values = self.kernel.matrix(u, self.basis)
+        # L⁻¹k for each row k; what is zero above the diagonal of L⁻¹ is mostly left out
         ends = np.linspace(0, self.n_landmarks, _PARTS + 1).astype(int)
         for start, stop in pairwise(ends):
             part = self.inverse[start:stop, :stop]
@@ -473,7 +471,11 @@ def choose_landmarks(
         np.matmul(np.linalg.inv(upper).T, rows, out=more)
         left -= np.einsum("ij,ij->j", more, more)
         if (left < -_BELOW * own).any():
-            raise _not_positive()
+            raise InputError(
+                "The kernel is not positive: what is left of k(x, x) beside the landmarks is "
+                "below 0. Use a kernel that is an inner product (rbf, laplacian, linear, poly with "
+                "coef0 >= 0)."
+            )
         left[left <= _DESCRIBED * own] = 0.0
         left[new] = 0.0
     return chosen
@@ -493,11 +495,3 @@ def _kept(among: Float, thresholds: Float, floor: Float, most: int) -> tuple[lis
             left -= new * new
             stay.append(i)
     return stay, np.triu(root[: len(stay), stay])
-
-
-def _not_positive() -> InputError:
-    """The error for kernels that landmarks find not to be inner products."""
-    return InputError(
-        "The kernel is not positive: what is left of k(x, x) beside the landmarks is below 0. "
-        "Use a kernel that is an inner product (rbf, laplacian, linear, poly with coef0 >= 0)."
-    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -184,12 +184,12 @@ def _pack(fitted: KernelFit) -> dict[str, object]:
 
 def _unpack(
     learner: object,  # noqa: ARG001
-    kept: dict[str, object],
+    kept: dict[str, Any],
     declared: Schema,  # noqa: ARG001
     options: KernelOptions,
 ) -> tuple[KernelBasis, KernelSummary, KernelModel]:
-    model, counts = kept["model"], kept["counts"]
-    assert isinstance(model, KernelModel) and isinstance(counts, DiscriminantSummary)  # noqa: S101, PT018
+    model: KernelModel = kept["model"]
+    counts: DiscriminantSummary = kept["counts"]
     weight, _ = class_counts(counts, model.classes)
     factor = read_class_weight(options.class_weight, model.classes, weight)
     basis = basis_of(model, factor)

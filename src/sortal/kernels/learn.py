@@ -297,7 +297,7 @@ class KernelProblem:
                 f"n_components={brief(given)} cannot be had: {len(self.classes)} classes have at "
                 f"most {counted(most, 'direction')}. Give a whole number from 1 to {most}, or None."
             )
-        return None if given is None else int(given)
+        return given
 
     @property
     def given_prior(self) -> Float | None:
