@@ -132,10 +132,8 @@ class LandmarkSpace:
         out = np.empty((len(u), self.n_landmarks)) if out is None else out
         if not self.turned:
             return self.kernel.matrix(u, self.basis, out)
-        return self._turn(self.kernel.matrix(u, self.basis), out)
-
-    def _turn(self, values: Float, out: Float) -> Float:
-        """L⁻¹k for each row k; what is zero above the diagonal of L⁻¹ is mostly left out."""
+        values = self.kernel.matrix(u, self.basis)
+        # L⁻¹k for each row k; what is zero above the diagonal of L⁻¹ is mostly left out
         ends = np.linspace(0, self.n_landmarks, _PARTS + 1).astype(int)
         for start, stop in pairwise(ends):
             part = self.inverse[start:stop, :stop]
@@ -383,11 +381,14 @@ class KernelSummary:
         return KernelSummary(basis, replace(made, rows=self.rows))
 
 
-def count_taking_part(*, fills: bool) -> Pass[DiscriminantSummary]:
-    """A pass: counts of the rows that take part, as a summary without columns."""
-    select = select_rows(fills=fills)
+def count_training(
+    training: Training, basis: KernelBasis, tell: ReportProgress, *, fills: bool
+) -> DiscriminantSummary:
+    """Counts of the rows that take part, and of landmarks the moments in their space."""
+    source, engine, select = training.source, training.engine, select_rows(fills=fills)
 
     def count(batch: Batch) -> DiscriminantSummary:
+        """As a summary without columns."""
         rows = np.flatnonzero(select(batch))
         moments = measure_classes(
             (), (), (), batch.labels(), batch.units, batch.exponent, rows, (), (), None
@@ -395,16 +396,8 @@ def count_taking_part(*, fills: bool) -> Pass[DiscriminantSummary]:
         assert moments is not None  # noqa: S101  (there is no column in which to overflow)
         return DiscriminantSummary(count_rows(batch), sizes_of(batch, rows), moments)
 
-    return count
-
-
-def count_training(
-    training: Training, basis: KernelBasis, tell: ReportProgress, *, fills: bool
-) -> DiscriminantSummary:
-    """Counts of the rows that take part, and of landmarks the moments in their space."""
-    source, engine = training.source, training.engine
     if basis.space is None:
-        return engine.reduce(source, count_taking_part(fills=fills))
+        return engine.reduce(source, count)
     n_classes = len(set(basis.rows.labels.tolist()))
     source = replace(source, block_rows=block_rows(source.table.n_rows, n_classes))
     blocks = engine.map(source, summarize_landmarks(basis.space, fills=fills))
@@ -478,7 +471,11 @@ def choose_landmarks(
         np.matmul(np.linalg.inv(upper).T, rows, out=more)
         left -= np.einsum("ij,ij->j", more, more)
         if (left < -_BELOW * own).any():
-            raise _not_positive()
+            raise InputError(
+                "The kernel is not positive: what is left of k(x, x) beside the landmarks is "
+                "below 0. Use a kernel that is an inner product (rbf, laplacian, linear, poly with "
+                "coef0 >= 0)."
+            )
         left[left <= _DESCRIBED * own] = 0.0
         left[new] = 0.0
     return chosen
@@ -498,11 +495,3 @@ def _kept(among: Float, thresholds: Float, floor: Float, most: int) -> tuple[lis
             left -= new * new
             stay.append(i)
     return stay, np.triu(root[: len(stay), stay])
-
-
-def _not_positive() -> InputError:
-    """The error for kernels that landmarks find not to be inner products."""
-    return InputError(
-        "The kernel is not positive: what is left of k(x, x) beside the landmarks is below 0. "
-        "Use a kernel that is an inner product (rbf, laplacian, linear, poly with coef0 >= 0)."
-    )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from sortal.base.classifier import TableClassifier
-from sortal.base.learner import CellWords, Learner, refuse_one_class
+from sortal.base.learner import Learner, refuse_one_class
 from sortal.decision.options import read_class_weight, whole_number
 from sortal.decision.scores import ask, ask_densities
 from sortal.errors import ParameterError
@@ -20,7 +20,7 @@ from sortal.kernels.basis import (
     count_training,
 )
 from sortal.kernels.explain import explain_rows, read_kernel_rows
-from sortal.kernels.first_pass import choose_basis, plan_basis, refuse_hollow
+from sortal.kernels.first_pass import WORDS, choose_basis, plan_basis, refuse_hollow
 from sortal.kernels.learn import (
     KernelOptions,
     KernelProblem,
@@ -56,15 +56,6 @@ if TYPE_CHECKING:
     from sortal.records.tables import Table, Working
 
     KernelFit: TypeAlias = Fitted[KernelOptions, KernelSummary, KernelModel]
-
-
-WORDS = CellWords(
-    missing="the mean of their column stands for them",
-    missing_remedy="Fill them, or set missing='drop_rows' or missing='mean'.",
-    unknown_remedy=(
-        "Map them to known values, or set unknown='skip': the mean of their column stands for them."
-    ),
-)
 
 
 # --- Fitting: the basis, counts of the rows, the ridge, directions -------------------------------
@@ -193,12 +184,12 @@ def _pack(fitted: KernelFit) -> dict[str, object]:
 
 def _unpack(
     learner: object,  # noqa: ARG001
-    kept: dict[str, object],
+    kept: dict[str, Any],
     declared: Schema,  # noqa: ARG001
     options: KernelOptions,
 ) -> tuple[KernelBasis, KernelSummary, KernelModel]:
-    model, counts = kept["model"], kept["counts"]
-    assert isinstance(model, KernelModel) and isinstance(counts, DiscriminantSummary)  # noqa: S101, PT018
+    model: KernelModel = kept["model"]
+    counts: DiscriminantSummary = kept["counts"]
     weight, _ = class_counts(counts, model.classes)
     factor = read_class_weight(options.class_weight, model.classes, weight)
     basis = basis_of(model, factor)
@@ -217,11 +208,11 @@ def _agrees(fitted: KernelFit) -> bool:
 KERNEL = Learner(
     options=KernelOptions,
     kept=Layout(counts=SummaryField(DiscriminantSummary), model=RecordField(KernelModel)),
-    plan=lambda training, options: plan_basis(training, options, WORDS),
+    plan=plan_basis,
     later_plan=_later_plan,
-    schema=lambda declared, summary, options: read_schema(declared, summary),  # noqa: ARG005
+    schema=read_schema,
     model=_build,
-    report=lambda summary, schema, model, options: report_fit(summary, schema, model),  # noqa: ARG005
+    report=report_fit,
     answer=_answer,
     check=check_options,
     summarize=_summarize,

@@ -192,11 +192,10 @@ def explain_rows(
 ) -> ExplainKernel:
     """What every row's explanation is made from."""
     log_joint = model.log_densities(rows.projections) + model.log_prior
-    shares, verdicts = (
-        posterior(log_joint, model.prior),
-        Decisions.of(log_joint, model.prior, costs),
+    verdicts = Decisions.of(log_joint, model.prior, costs)
+    return ExplainKernel(
+        model, rows, log_joint, posterior(log_joint, model.prior), verdicts, max_rows
     )
-    return ExplainKernel(model, rows, log_joint, shares, verdicts, max_rows)
 
 
 def pulls_between(model: KernelModel, a: int, b: int) -> tuple[float, Float]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sortal.base.learner import CellWords
 from sortal.data.columns import union
 from sortal.data.schema import Design, Schema
 from sortal.data.table import infinite
@@ -50,13 +51,22 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sortal._typing import Float, Places
-    from sortal.base.learner import CellWords, Training
+    from sortal.base.learner import Training
     from sortal.data.columns import Values
     from sortal.data.sources import Batch, DataTable
     from sortal.kernels.basis import BasisRows
     from sortal.kernels.learn import KernelOptions
     from sortal.summaries.value_tables import BayesSummary
 
+
+# What becomes of missing and unknown values.
+WORDS = CellWords(
+    missing="the mean of their column stands for them",
+    missing_remedy="Fill them, or set missing='drop_rows' or missing='mean'.",
+    unknown_remedy=(
+        "Map them to known values, or set unknown='skip': the mean of their column stands for them."
+    ),
+)
 
 # Squares below it hold fewer than all digits.
 _LEAST_SQUARE = float(np.finfo(float).tiny) / EPS
@@ -307,7 +317,7 @@ def sample_size(asked: int, n: int) -> int:
 _LOOKED_AT_FIRST = 500
 
 
-def plan_basis(training: Training, options: KernelOptions, words: CellWords) -> KernelBasis:
+def plan_basis(training: Training, options: KernelOptions) -> KernelBasis:
     """The basis of the first rows; of one class, where no others come, none need vary."""
     source, fills = training.source, options.missing == "mean"
     measure = plan_fill(source.schema)
@@ -319,7 +329,7 @@ def plan_basis(training: Training, options: KernelOptions, words: CellWords) -> 
 
     seen = training.engine.reduce(source, look)
     if options.missing == "error" and seen.rows.missing.any():
-        raise words.no_missing(source.schema.names, seen.rows.missing)
+        raise WORDS.no_missing(source.schema.names, seen.rows.missing)
     refuse_unusable(seen, source.schema, options)
     schema = schema_of(source.schema, seen.values.values, seen.labels)
     spread = ColumnSpread.of(seen, schema)

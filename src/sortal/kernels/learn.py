@@ -297,7 +297,7 @@ class KernelProblem:
                 f"n_components={brief(given)} cannot be had: {len(self.classes)} classes have at "
                 f"most {counted(most, 'direction')}. Give a whole number from 1 to {most}, or None."
             )
-        return None if given is None else int(given)
+        return given
 
     @property
     def given_prior(self) -> Float | None:
@@ -426,14 +426,19 @@ def basis_matrix(problem: KernelProblem, training: Training | None, tell: Report
     return kernel_matrix(kernel, rows.u, n_threads(problem.options.n_jobs), tell)
 
 
-def read_schema(declared: Schema, summary: KernelSummary) -> Schema:
+def read_schema(declared: Schema, summary: KernelSummary, options: KernelOptions) -> Schema:  # noqa: ARG001
     """What was declared, with the values that the inputs know and the classes that have weight."""
     design = summary.basis.inputs.design
     values = tuple(design.schema.columns[j].values for j in design.categories)
     return schema_of(declared, values, summary.labels)
 
 
-def report_fit(summary: KernelSummary, schema: Schema, model: KernelModel | None) -> FitReport:
+def report_fit(
+    summary: KernelSummary,
+    schema: Schema,
+    model: KernelModel | None,
+    options: KernelOptions,  # noqa: ARG001
+) -> FitReport:
     """What to know of rows, columns, landmarks and directions; of the last, warned of, too."""
     missing, notes = report_missing(summary.counts, schema)
     basis, n = summary.basis, len(summary.basis.rows.ids)

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from sortal.data.sources import Batch
     from sortal.discriminants.leave_one_out import ClassesWithoutRow, FittedStatistics
     from sortal.discriminants.statistics import ClassStatistics
-    from sortal.kernels.basis import KernelSummary, LandmarkSpace, Pass
+    from sortal.kernels.basis import KernelSummary, Pass
     from sortal.kernels.learn import KernelOptions
     from sortal.kernels.model import KernelModel
     from sortal.kernels.primal import ReportProgress, StagedProgress
@@ -372,23 +372,6 @@ class LandmarkLeaveOut:
         return [(-0.5 * divisor * d, safe) for d in squares]
 
 
-def on_landmarks(space: LandmarkSpace, ask: Pass[T], *, fills: bool) -> Pass[T]:
-    """A pass: what another says of the same block with the features of its rows as columns.
-
-    Rows with missing values become rows of missing values, unless the inputs have means for them.
-    """
-
-    def ask_features(batch: Batch) -> T:
-        read = space.inputs(batch)
-        z = space.features(read.u)
-        if not fills:
-            z[(read.missing & ~read.unknown).any(axis=1)] = np.nan
-        columns = tuple(NumberColumn(column) for column in np.ascontiguousarray(z.T))
-        return ask(replace(batch, columns=columns, matrix=None))
-
-    return ask_features
-
-
 def _space_fitted(problem: KernelProblem) -> FittedStatistics:
     """The statistics of landmark space, without k(x, x), ready to lose a row."""
     summary, m = problem.summary.counts, problem.summary.counts.moments
@@ -473,13 +456,24 @@ def _tiles(problem: KernelProblem, penalties: Sequence[float]) -> Tiles:
 def _ask_landmarks(
     problem: KernelProblem, training: Training, ask: Pass[T], tell: ReportProgress
 ) -> Iterator[T]:
-    """What a pass over rows of landmark space gives, block by block."""
-    space, source = problem.summary.basis.space, training.source
+    """What a pass says, block by block, of rows whose features in landmark space are the columns.
+
+    Rows with missing values become rows of missing values, unless the inputs have means for them.
+    """
+    space, fills = problem.summary.basis.space, problem.options.missing == "mean"
     assert space is not None  # noqa: S101  (of landmarks)
-    most = rows_at_a_time(space.n_landmarks)
-    source = replace(source, block_rows=min(most, source.rows_per_block))
-    features = on_landmarks(space, ask, fills=problem.options.missing == "mean")
-    return each(training.engine.map(source, features), source.n_blocks, tell)
+
+    def ask_features(batch: Batch) -> T:
+        read = space.inputs(batch)
+        z = space.features(read.u)
+        if not fills:
+            z[(read.missing & ~read.unknown).any(axis=1)] = np.nan
+        columns = tuple(NumberColumn(column) for column in np.ascontiguousarray(z.T))
+        return ask(replace(batch, columns=columns, matrix=None))
+
+    most = min(rows_at_a_time(space.n_landmarks), training.source.rows_per_block)
+    source = replace(training.source, block_rows=most)
+    return each(training.engine.map(source, ask_features), source.n_blocks, tell)
 
 
 def choose_ridge(

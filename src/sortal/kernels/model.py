@@ -388,4 +388,4 @@ class KernelModel:
     @property
     def size(self) -> int:
         """How many numbers predict needs: basis rows, coefficients, and the projected means."""
-        return int(self.basis.size + self.coefs.size + self.means.size)
+        return self.basis.size + self.coefs.size + self.means.size

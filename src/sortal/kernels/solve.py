@@ -56,7 +56,8 @@ class BorderedCholesky:
         """
         trace = float(np.trace(K))
         K[np.diag_indices(len(K))] += mu
-        norm = _largest_sum(K)
+        strips = (K[start : start + PANEL] for start in range(0, len(K), PANEL))
+        norm = max(float(np.abs(strip).sum(axis=1).max()) for strip in strips)
         try:
             factor(K, tell)
         except np.linalg.LinAlgError:
@@ -78,12 +79,6 @@ class BorderedCholesky:
         squares = R.T @ R
         least = float(np.linalg.eigvalsh(Q - mu * squares)[0])  # RᵀKR = Q - μRᵀR
         return EPS * trace * float(np.linalg.eigvalsh(squares)[-1]) < _BLUR * least
-
-
-def _largest_sum(A: Float) -> float:
-    """The largest sum of |A| over a column."""
-    strips = range(0, len(A), PANEL)
-    return max(float(np.abs(A[start : start + PANEL]).sum(axis=1).max()) for start in strips)
 
 
 def factor(A: Float, tell: ReportProgress) -> None:
