@@ -123,7 +123,10 @@ class OneOf:
 
 
 class OptionsField:
-    """Options, checked when they are read: plain data by name; what is no data has its default."""
+    """Options, checked when they are read: plain data by name; what is no data has its default.
+
+    So has what a file does not have: those of the first release kept fewer.
+    """
 
     def __init__(self, cls: type[Any], check: Callable[[Any], Any] = lambda made: made) -> None:
         self.cls, self.check = cls, check
@@ -141,7 +144,7 @@ class OptionsField:
     def read(self, data: Any, scope: Scope) -> Any:
         """The options, as the class allows them."""
         names = self._names()
-        is_object = isinstance(data, dict) and set(data) == set(names)
+        is_object = isinstance(data, dict) and set(data) <= set(names)
         scope.need(is_object, f"does not have the options {', '.join(names)}")
         try:
             made = self.cls(**{name: from_plain(item) for name, item in data.items()})
