@@ -27,8 +27,7 @@ def test_frozen_files_are_read(path: Path) -> None:
     X: Any = pd.DataFrame(kept["rows"])
     if "found" in X:
         X["found"] = pd.to_datetime(X["found"])
-    new = hasattr(type(estimator), "learner")
-    if not (estimator._fitted.names.by_name if new else estimator._by_name):
+    if not hasattr(estimator, "feature_names_in_"):
         X = X.to_numpy(dtype=float)
     assert estimator.predict(X).tolist() == kept["says"]
     has_proba = hasattr(estimator, "predict_proba")

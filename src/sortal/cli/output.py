@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from sortal.cli.options import TextFormat
-    from sortal.records.tables import Explanations, Working
+    from sortal.records.tables import Explanations, Table, Working
     from sortal.tasks.inspection import Inspection
     from sortal.tasks.show import ModelDescription
 
-    Record = Explanations[Any] | Inspection | ModelDescription | Working
+    Record = Explanations[Any] | Inspection | ModelDescription | Table | Working
 
     Progress = Callable[[int, int, str, float | None], None]
 

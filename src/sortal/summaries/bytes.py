@@ -12,14 +12,17 @@ from __future__ import annotations
 import json
 import math
 import struct
-from dataclasses import dataclass
+from dataclasses import Field, dataclass, field, fields
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from sortal.data.columns import Values, crowded, order_of
 from sortal.errors import FormatError, counted
+
+if TYPE_CHECKING:
+    from sortal.summaries.protocol import Subtractable
 
 VERSION = 1
 
@@ -179,6 +182,56 @@ class Unpacked:
             raise FormatError(
                 f"These bytes hold a {self.kind!r} whose {name!r} is missing or cannot be: damaged?"
             )
+
+
+# --- Summaries of parts, declared once by their fields -------------------------------------------
+
+
+def part(cls: type[Subtractable], *, optional: bool = False) -> Any:
+    """A field of a `SummaryOfParts`: a summary of this class, or None where it is `optional`."""
+    return field(metadata={"part": cls, "optional": optional})
+
+
+class SummaryOfParts:
+    """A summary whose parts merge and subtract one by one; a part that one of two lacks is None.
+
+    A subclass is a dataclass whose fields are made by `part`. Each part's bytes are an array of the
+    whole, which `KIND` names.
+    """
+
+    KIND: ClassVar[str]
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    def merge(self, other: Self) -> Self:
+        """The summary of both sets of rows."""
+        return self._each(other, "merge")
+
+    def subtract(self, other: Self) -> Self:
+        """The summary without the other's rows."""
+        return self._each(other, "subtract")
+
+    def _each(self, other: Self, combine: str) -> Self:
+        made = {}
+        for one in fields(self):
+            a, b = getattr(self, one.name), getattr(other, one.name)
+            made[one.name] = None if a is None or b is None else getattr(a, combine)(b)
+        return type(self)(**made)
+
+    def to_bytes(self) -> bytes:
+        """Versioned bytes."""
+        parts = {one.name: getattr(self, one.name) for one in fields(self)}
+        blobs = {name: made.to_bytes() for name, made in parts.items() if made is not None}
+        return pack(self.KIND, {}, {name: np.frombuffer(b, np.uint8) for name, b in blobs.items()})
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """Read what `to_bytes` wrote."""
+        got, made = unpack(cls.KIND, data), {}
+        for one in fields(cls):
+            absent = one.metadata["optional"] and one.name not in got.arrays
+            read = one.metadata["part"].from_bytes
+            made[one.name] = None if absent else read(got.blob(one.name))
+        return cls(**made)
 
 
 def _header(data: bytes) -> tuple[dict[str, Any], int]:

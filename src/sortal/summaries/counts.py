@@ -25,7 +25,7 @@ from sortal.data.columns import (
 )
 from sortal.data.table import infinite, too_large
 from sortal.errors import InputError, counted
-from sortal.summaries.bytes import pack, unpack
+from sortal.summaries.bytes import SummaryOfParts, pack, part, unpack
 from sortal.summaries.class_moments import ClassMoments
 from sortal.summaries.moments import measure_classes
 from sortal.summaries.protocol import (
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     Check = Callable[[Counts, str], None]
     from sortal._typing import Float
     from sortal.data.schema import Schema
-    from sortal.summaries.protocol import Summary
 
 
 @dataclass(frozen=True, eq=False)
@@ -366,15 +365,17 @@ MOST_BYTES = 1 << 30
 
 
 @dataclass(frozen=True, eq=False)
-class DiscriminantSummary:
+class DiscriminantSummary(SummaryOfParts):
     """`rows` counts all rows and missing values, `sizes` the measured rows by class.
 
     Whole-number weights are copies, in sizes too; of rows with fractional weights each counts one.
     """
 
-    rows: RowCounts
-    sizes: ClassCounts
-    moments: ClassMoments
+    KIND = "discriminant"
+
+    rows: RowCounts = part(RowCounts)
+    sizes: ClassCounts = part(ClassCounts)
+    moments: ClassMoments = part(ClassMoments)
 
     @property
     def labels(self) -> Values:
@@ -386,35 +387,10 @@ class DiscriminantSummary:
         """The unit of weight is 2**-exponent."""
         return self.moments.exponent
 
-    def merge(self, other: Self) -> DiscriminantSummary:
-        """The summary of both sets of rows."""
-        sizes, moments = self.sizes.merge(other.sizes), self.moments.merge(other.moments)
-        return DiscriminantSummary(self.rows.merge(other.rows), sizes, moments)
-
-    def subtract(self, other: Self) -> DiscriminantSummary:
+    def subtract(self, other: Self) -> Self:
         """The summary without the other's rows."""
-        sizes, moments = self.sizes.subtract(other.sizes), self.moments.subtract(other.moments)
-        return DiscriminantSummary(self.rows.subtract(other.rows), sizes, moments)
-
-    def to_bytes(self) -> bytes:
-        """Versioned bytes: each part's bytes as one array of the whole."""
-        parts: dict[str, Summary] = {
-            "rows": self.rows,
-            "sizes": self.sizes,
-            "moments": self.moments,
-        }
-        blobs = {name: np.frombuffer(part.to_bytes(), np.uint8) for name, part in parts.items()}
-        return pack("discriminant", {}, blobs)
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> Self:
-        """Read what `to_bytes` wrote."""
-        got = unpack("discriminant", data)
-        return cls(
-            RowCounts.from_bytes(got.blob("rows")),
-            ClassCounts.from_bytes(got.blob("sizes")),
-            ClassMoments.from_bytes(got.blob("moments")),
-        )
+        self.sizes.subtract(other.sizes)  # if rows are refused, it is by their class
+        return super().subtract(other)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from sortal.base.classifier import TableClassifier
 from sortal.base.options import declared
 from sortal.base.save import parts_of
 from sortal.errors import InputTypeError, ParameterError, counted
@@ -274,7 +275,7 @@ def _origin(estimator: SomeClassifier) -> list[tuple[str, Cell]]:
         file = call.file
         rows.append(("file", f"{file.name}, {file.bytes} bytes, sha256 {file.sha256}"))
         rows.append(("read as", _read_as(file)))
-    if hasattr(estimator, "save"):
+    if isinstance(estimator, TableClassifier):
         rows.append(("fingerprint", parts_of(estimator).manifest["data"]["fingerprint"]))
         rows.append(("holds", held(estimator)))
     return rows

@@ -29,7 +29,6 @@ from sortal.plotting.axes import (
 from sortal.plotting.densities import (
     DensitiesDisplay,
     all_terms_shown,
-    attribute,
     criterion_of,
     fitted_direction,
     in_terms,
@@ -39,6 +38,7 @@ from sortal.plotting.plane import box_of, criterion, feet_on_line
 from sortal.plotting.rows import (
     MOST_POINTS,
     PlotRows,
+    attribute,
     fitted_rows,
     read_rows,
     refuse_other_than_two,
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from sortal._typing import Float, LabelsLike, Places, TableLike
+    from sortal.plotting.rows import Classifier
 
     AxesLike: TypeAlias = Sequence[Axes] | NDArray[np.object_]
 
@@ -98,7 +99,7 @@ class ProjectionDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: object,
+        estimator: Classifier,
         X: TableLike,
         y: LabelsLike,
         *,
@@ -259,7 +260,7 @@ class DirectionsDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: object,
+        estimator: Classifier,
         X: TableLike,
         y: LabelsLike,
         *,

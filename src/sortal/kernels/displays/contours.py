@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from sortal._typing import Float, LabelsLike, TableLike
     from sortal.pictures import Pictures
     from sortal.plotting.axes import Style
+    from sortal.plotting.rows import Classifier
     from sortal.records.tables import Cell
 
 
@@ -97,7 +98,7 @@ class KernelContoursDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: object,
+        estimator: Classifier,
         X: TableLike,
         y: LabelsLike,
         *,
@@ -238,7 +239,7 @@ _COARSE = (
 )
 
 
-def pictures(estimator: object, X: TableLike, y: LabelsLike, *, rows: bool = False) -> Pictures:
+def pictures(estimator: Classifier, X: TableLike, y: LabelsLike, *, rows: bool = False) -> Pictures:
     """Classes along the directions; curves of constant projection and regions over two columns.
 
     A narrow kernel has a hill at every row of its basis: without `rows`, curves and boundaries pass

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from sortal._typing import Float, LabelsLike, Places, TableLike
+    from sortal.plotting.rows import Classifier
 
 
 # How far the line goes beyond the outermost feet, as a share of their distance.
@@ -91,7 +92,7 @@ class FeatureSpaceDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: object,
+        estimator: Classifier,
         X: TableLike,
         y: LabelsLike,
         *,
@@ -212,7 +213,7 @@ def _side_view(w: Float) -> float:
     return min(sides, key=lambda side: abs((side - _AZIMUTH + 180) % 360 - 180))
 
 
-def _refuse_other_spaces(estimator: object) -> None:
+def _refuse_other_spaces(estimator: Classifier) -> None:
     kernel, terms = attribute(estimator, "kernel_"), list(attribute(estimator, "terms_"))
     remedy = "Draw KernelContoursDisplay or KernelProjectionDisplay, which any kernel has."
     if (kernel.name, kernel.degree, kernel.coef0) != ("poly", 2, 0.0):
@@ -292,7 +293,7 @@ class KernelProjectionDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: object,
+        estimator: Classifier,
         X: TableLike,
         y: LabelsLike,
         *,

@@ -9,6 +9,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import sortal
+from sortal.base.classifier import TableClassifier
 from sortal.base.save import parts_of
 from sortal.records.tables import Table
 from sortal.tasks.compare.settings import TABLE, Name, as_typed, call, in_one_line
@@ -184,6 +185,6 @@ def versions() -> Table:
 
 def _fingerprint(estimator: FittedClassifier) -> str:
     """Of the rows that were learned from."""
-    if not hasattr(estimator, "save"):
+    if not isinstance(estimator, TableClassifier):
         return ""
     return str(parts_of(estimator).manifest["data"]["fingerprint"])
