@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
+    from sortal.bayes.learn import Structure
     from sortal.data.sources import Batch, Source
     from sortal.summaries.protocol import Summary
 
@@ -74,7 +75,7 @@ def words() -> pd.DataFrame:
     return table.sample(n=60, random_state=3).reset_index(drop=True)
 
 
-def results(table: pd.DataFrame, structure: str) -> list[NDArray[Any]]:
+def results(table: pd.DataFrame, structure: Structure) -> list[NDArray[Any]]:
     """Everything that passes over rows: fit, predict, leave-one-out, more rows, fewer rows."""
     X, y = table.drop(columns="species"), table["species"]
     learner = DiscreteBayes(structure, categorical_features="all").fit(X, y)
@@ -89,7 +90,7 @@ def results(table: pd.DataFrame, structure: str) -> list[NDArray[Any]]:
 @pytest.mark.parametrize("structure", ["naive", "joint"])
 @block_sizes
 def test_blocks_of_any_size_give_the_same_bits(
-    monkeypatch: pytest.MonkeyPatch, words: pd.DataFrame, structure: str, block_rows: int
+    monkeypatch: pytest.MonkeyPatch, words: pd.DataFrame, structure: Structure, block_rows: int
 ) -> None:
     assert words["sex"].isna().any()
     wanted = results(words, structure)

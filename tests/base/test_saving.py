@@ -137,7 +137,7 @@ def test_labels_as_keys_keep_their_type(labels: str) -> None:
     y = LABELS[labels]
     weights = dict.fromkeys(set(y.tolist()), 2.0)
     estimator = LinearDiscriminant(class_weight=weights).fit(numbers(), y)
-    kept = restore(LinearDiscriminant, parts_of(estimator)).class_weight
+    kept: Any = restore(LinearDiscriminant, parts_of(estimator)).class_weight
     assert [(type(k), k) for k in kept] == [(type(k), k) for k in weights]
 
 
@@ -309,7 +309,7 @@ def test_a_learner_from_elsewhere_needs_no_more_than_its_layout(
         load(tmp_path / "toy.sortal")
     find: Callable[[str], type[Any]] = {"ToyClassifier": ToyClassifier}.__getitem__
     monkeypatch.setattr(loading, "estimator_named", find)
-    again = load(tmp_path / "toy.sortal")
+    again: Any = load(tmp_path / "toy.sortal")
     assert again.predict(mixed()[:2]).tolist() == ["b", "b"]
     assert (parts_of(again).manifest["state"]["seen"], again.shift) == (90, 1)
     assert again._model.counts.tolist() == [60, 30]

@@ -16,6 +16,8 @@ from sortal.errors import ColumnError, InputError
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from sortal.trees.learn import Policy
+
 N = 60
 A = np.random.default_rng(0).normal(size=N)
 X = pd.DataFrame(
@@ -44,7 +46,9 @@ Y = np.where(A > 0, "p", "q")
         ("error", pd.DataFrame),
     ],
 )
-def test_a_tree_needs_the_columns_that_it_asks(missing: str, library: Any, tmp_path: Path) -> None:
+def test_a_tree_needs_the_columns_that_it_asks(
+    missing: Policy, library: Any, tmp_path: Path
+) -> None:
     rows = X if missing != "error" else X.drop(columns="empty")
     model = TreeClassifier(missing=missing, unknown="error", categorical_features=["code"])
     model.fit(rows, Y).save(tmp_path / "model")

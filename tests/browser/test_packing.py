@@ -52,8 +52,9 @@ def test_sizes_are_near_those_of_json() -> None:
 
 
 def test_a_model_of_another_kind_has_no_form() -> None:
-    assert decider(object()) is None
-    assert decide_part(object(), title="Decide", name="it") is None
+    other: Any = object()
+    assert decider(other) is None
+    assert decide_part(other, title="Decide", name="it") is None
 
 
 def test_fields_tell_where_numbers_lie() -> None:

@@ -27,7 +27,9 @@ def test_fit_writes_a_model_and_says_what_it_met(run: Callable[..., Any], here: 
     model = sortal.load(here / "new.sortal")
     assert model.get_depth() == 1
     file = read_file(here / "penguins.csv")
+    assert model._fit_call is not None
     kept = model._fit_call.file
+    assert kept is not None
     assert (kept.name, kept.bytes, kept.sha256) == ("penguins.csv", file.n_bytes, file.sha256)
 
 

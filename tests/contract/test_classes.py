@@ -132,17 +132,18 @@ def test_priors_weights_and_costs_are_given_for_all_classes(learner: LearnerEntr
         "n_components": (2, 1),
     }
     kept = Y != "ash"
+    make: Any = learner.make
     for name, (for_all, for_two) in given.items():
         if name in learner.options():
-            model = learner.make(**{name: for_all}).fit(X, Y, sample_weight=without(["ash"]))
-            plain = learner.make(**{name: for_two}).fit(X[kept], Y[kept])
+            model = make(**{name: for_all}).fit(X, Y, sample_weight=without(["ash"]))
+            plain = make(**{name: for_two}).fit(X[kept], Y[kept])
             np.testing.assert_array_equal(model.predict(X), plain.predict(X))
             wrong = {"costs": [[1.0]], "n_components": 3}.get(name, {"oak": 1.0})
             with pytest.raises(ParameterError):
-                learner.make(**{name: wrong}).fit(X, Y, sample_weight=without(["ash"]))
+                make(**{name: wrong}).fit(X, Y, sample_weight=without(["ash"]))
     if "priors" in learner.options():
         with pytest.raises(ParameterError, match="above 0"):
-            learner.make(priors=[1, 0, 0]).fit(X, Y, sample_weight=without(["ash"]))
+            make(priors=[1, 0, 0]).fit(X, Y, sample_weight=without(["ash"]))
 
 
 @every_learner

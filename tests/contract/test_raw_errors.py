@@ -25,7 +25,7 @@ SOURCES = Path(sortal.__file__).parents[1]
 def test_a_seed_that_no_fold_can_be_drawn_by(seed: int) -> None:
     with pytest.raises(ParameterError, match="from 0 to 4294967295"):
         sortal.compare(sortal.datasets.iris(), "species", random_state=seed)
-    assert plan_folds([50, 50], "ab", 10, 1, 2**32 - 1).split(np.arange(100) % 2)
+    assert plan_folds([50, 50], ("a", "b"), 10, 1, 2**32 - 1).split(np.arange(100) % 2)
 
 
 @pytest.mark.parametrize(
@@ -35,8 +35,8 @@ def test_a_seed_that_no_fold_can_be_drawn_by(seed: int) -> None:
 )
 def test_more_repeats_than_memory_holds(rows: int, repeats: int, most: str) -> None:
     with pytest.raises(ParameterError, match=f"can be repeated {most}"):
-        plan_folds([rows, rows], "ab", 10, repeats, 0)
-    assert plan_folds([rows, rows], "ab", 10, 1, 0).repeats == 1
+        plan_folds([rows, rows], ("a", "b"), 10, repeats, 0)
+    assert plan_folds([rows, rows], ("a", "b"), 10, 1, 0).repeats == 1
 
 
 @pytest.mark.parametrize("column", ["all", "both", "ids", "one"])
@@ -56,8 +56,10 @@ def test_infinities_are_looked_at(column: str) -> None:
 def test_a_joint_table_of_values_that_were_never_counted() -> None:
     model = sortal.DiscreteBayes("joint").fit(*table())
     cells = model._summary.cells
+    assert cells is not None
     forged = (("", *cells.values[0][1:]), *cells.values[1:])
-    model._summary = replace(model._summary, cells=replace(cells, values=forged))
+    summary = replace(model._summary, cells=replace(cells, values=forged))
+    model._fitted = replace(model._fitted, summary=summary)
     with pytest.raises(FormatError, match="does not fit the schema"):
         model.save("never")  # what could not be read again is not written
     assert not Path("never").exists()

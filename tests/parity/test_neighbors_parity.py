@@ -25,6 +25,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from tests.parity.peers import frozen
 
 from sortal import NeighborsClassifier, datasets
+from sortal.neighbors.learn import Metric, Scale, Voting
 
 Float: TypeAlias = NDArray[np.float64]
 Table: TypeAlias = tuple[Float, NDArray[np.str_]]
@@ -56,14 +57,14 @@ def birds() -> Any:
         ("mahalanobis", "mahalanobis", 2.0),
     ],
 )
-def test_distances(name: str, metric: str, p: float) -> None:
+def test_distances(name: str, metric: Metric, p: float) -> None:
     """Of each row to its five nearest others."""
     frame = birds()
     if metric != "gower":
         frame = frame.select_dtypes("number")
     if metric == "mahalanobis":
         frame = frame.dropna()
-    scale = "auto" if metric in {"gower", "mahalanobis"} else None
+    scale: Scale | None = "auto" if metric in {"gower", "mahalanobis"} else None
     y = np.arange(len(frame)) % 2
     model = NeighborsClassifier(5, metric, p=p, scale=scale).fit(frame, y)
     found = model.kneighbors()[0]
@@ -93,7 +94,7 @@ def is_apart(distances: Float) -> Any:
 
 @every_k
 @every_scale
-def test_votes(tables: dict[str, Table], k: int, given: str, scale: str | None) -> None:
+def test_votes(tables: dict[str, Table], k: int, given: str, scale: Scale | None) -> None:
     """Rows of odd number, counted from 1, learn; R was given columns over their spread in all."""
     X, y = tables["unequal"]
     X = X / X.std(axis=0) if scale else X
@@ -106,7 +107,7 @@ def test_votes(tables: dict[str, Table], k: int, given: str, scale: str | None) 
 @every_k
 @every_scale
 def test_votes_without_each_row(
-    tables: dict[str, Table], k: int, given: str, scale: str | None
+    tables: dict[str, Table], k: int, given: str, scale: Scale | None
 ) -> None:
     """class::knn.cv on columns over their spread is our default scale."""
     X, y = tables["unequal"]
@@ -138,7 +139,7 @@ def drawn(seed: int, n: int, d: int) -> tuple[Float, NDArray[np.int64]]:
         (7, 1, "distance", "minkowski", math.inf),
     ],
 )
-def test_scikit_learn(d: int, k: int, weights: str, metric: str, p: float) -> None:
+def test_scikit_learn(d: int, k: int, weights: Voting, metric: Metric, p: float) -> None:
     name = "chebyshev" if p == math.inf else metric
     X, y = drawn(d + k, 300, d)
     queries = np.vstack([drawn(d + k + 100, 40, d)[0], X[:10]])

@@ -12,7 +12,7 @@ rpart's folds are the row numbers modulo 10. It prunes a fold's tree at ten time
 strength for its first row, where sortal takes the root alone.
 """
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pytest
@@ -20,8 +20,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from tests.parity.peers import Table, frozen
 
 from sortal import TreeClassifier
+from sortal.trees.learn import Criterion
 
-CRITERIA = {"gini": "gini", "information": "gain"}
+CRITERIA: Final[dict[str, Criterion]] = {"gini": "gini", "information": "gain"}
 
 
 @pytest.mark.parametrize("least", [1, 5])

@@ -318,8 +318,9 @@ def toy_pictures(estimator: Any, X: Any, y: Any, *, rows: bool) -> Pictures:
 
 def test_a_learner_of_ones_own_brings_its_pictures() -> None:
     facts = LearnerFacts(probabilistic=False, reads="Not at all.")
-    assert LearnerEntry("toy", object, "toy", facts).draw(None, 1, 2, rows=True) is None
-    own = LearnerEntry("toy", object, "toy", facts, pictures=f"{__name__}:toy_pictures")
+    plain: Any = LearnerEntry("toy", object, "toy", facts)
+    assert plain.draw(None, 1, 2, rows=True) is None
+    own: Any = LearnerEntry("toy", object, "toy", facts, pictures=f"{__name__}:toy_pictures")
     found = own.draw("e", 1, 2, rows=True)
     assert found is not None
     assert found.left_out == ("e 1 2 True",)

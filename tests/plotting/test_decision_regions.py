@@ -261,7 +261,8 @@ def test_columns_whose_names_are_numbers() -> None:
     y = datasets.iris()["species"]
     fitted = QuadraticDiscriminant().fit(frame.set_axis([7, 0, 1, 2], axis=1), y)
     table = frame.set_axis([7, 0, 1, 2], axis=1)
-    display = Display.from_estimator(fitted, table, y, at={2: 1.2}, **GRID)
+    at: Any = {2: 1.2}
+    display = Display.from_estimator(fitted, table, y, at=at, **GRID)
     assert display.note == "at 2 = 1.2, 1 = 3.76"
     assert display.rows.names == ("7", "0")
 
@@ -407,10 +408,11 @@ class Plain:
 
 def test_probabilities_without_logarithms() -> None:
     X, y = np.array([[-1.0, 0.0], [1.0, 1.0]]), ["left", "right"]
-    display = Display.from_estimator(Plain(), X, y)
+    plain: Any = Plain()
+    display = Display.from_estimator(plain, X, y)
     np.testing.assert_allclose(display.curves[0].points[:, 0], 0, atol=1e-12)
     with pytest.raises(TypeError, match="nothing about it"):
-        Display.from_estimator(Plain(), X, y, priors=[1.0, 0.0])
+        Display.from_estimator(plain, X, y, priors=[1.0, 0.0])
 
 
 @given(

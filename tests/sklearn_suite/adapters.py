@@ -95,7 +95,7 @@ class LinearDiscriminantAnalysis(TransformerMixin, Adapter):
 
     def ours(self, n_rows: int) -> Any:
         """With Ledoit and Wolf's shrinkage for "auto"."""
-        shrinkage = "ledoit_wolf" if self.shrinkage == "auto" else self.shrinkage
+        shrinkage: Any = "ledoit_wolf" if self.shrinkage == "auto" else self.shrinkage
         return LinearDiscriminant("mle", shrinkage, self.n_components, priors=self.priors)
 
     def get_feature_names_out(self, names: Any = None) -> Any:

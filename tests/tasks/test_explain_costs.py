@@ -136,7 +136,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.SortalWarning")
 
 
 def fit(name: str, table: Any = X, weights: Any = None, **options: Any) -> Any:
-    return registry.find(name).make(**options).fit(table, Y, sample_weight=weights)
+    model: Any = registry.find(name).make(**options)
+    return model.fit(table, Y, sample_weight=weights)
 
 
 @pytest.mark.parametrize("name", WEIGHED)

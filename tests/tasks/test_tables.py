@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import polars as pl
@@ -90,7 +90,8 @@ def test_a_table_by_its_path(tmp_path: Path) -> None:
     opened = open_table(path, text=["a"])
     assert opened.file is not None
     assert opened.file.name == "t.csv"
-    assert opened.frame["a"].tolist() == ["1", "2"]
+    frame: Any = opened.frame
+    assert frame["a"].tolist() == ["1", "2"]
     assert opened.notes == ("'NA' was read as a missing value: 'b' 1.",)
     assert open_table(opened) is opened
     assert read(str(path), na_values=["x"])["b"].isna().all()

@@ -363,7 +363,7 @@ REFUSALS: Final = [
     ),
     Refusal(
         "a score of missing labels",
-        lambda: codes().score(numbers()[:2], [0, None]),
+        lambda: codes().score(numbers()[:2], [0, None]),  # type: ignore[arg-type]
         LabelError,
         "first in row 1: every row needs a label",
     ),

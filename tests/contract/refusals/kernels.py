@@ -25,7 +25,7 @@ from sortal.errors import (
 )
 from sortal.kernels.basis import LandmarkSpace, choose_landmarks
 from sortal.kernels.first_pass import count_landmarks
-from sortal.kernels.learn import KernelOptions
+from sortal.kernels.learn import KernelOptions, SolverChoice
 from sortal.kernels.model import KernelFunction, positive
 from sortal.kernels.primal import no_progress
 
@@ -170,7 +170,7 @@ FUNCTIONS: Final[list[tuple[str, Any, str]]] = [
 ]
 
 
-def no_kernel(what: str, function: Any, words: str, solver: str) -> Refusal:
+def no_kernel(what: str, function: Any, words: str, solver: SolverChoice) -> Refusal:
     def call() -> object:
         return KernelDiscriminant(function, solver=solver).fit(*rows())
 
@@ -182,7 +182,7 @@ def broken(A: Float, B: Float) -> Float:
     raise KeyError("the user's own")
 
 
-def far_from_one(kernel: str, unit: float, solver: str) -> Refusal:
+def far_from_one(kernel: Any, unit: float, solver: Any) -> Refusal:
     def call() -> object:
         return KernelDiscriminant(kernel, solver=solver).fit(rows()[0] * unit, rows()[1])
 

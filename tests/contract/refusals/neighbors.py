@@ -25,7 +25,7 @@ from sortal.errors import (
 
 Y: Final = list("ababab")
 NUMBERS: Final = [[0.0, 1.0], [1.0, 5.0], [2.0, 1.0], [4.0, 2.0], [8.0, 2.0], [9.0, 7.0]]
-WORDS: Final = [[0.0, "u"], [1.0, "v"]] * 3
+WORDS: Final[list[list[Any]]] = [[0.0, "u"], [1.0, "v"]] * 3
 
 
 @cache

@@ -144,7 +144,8 @@ def shares_of(learner: str) -> Any:
 
 def weighed(learner: str, weights: Any = None, **given: Any) -> Any:
     X, y = flowers()
-    return registry.find(learner).make(**given).fit(X, y, sample_weight=weights)
+    model: Any = registry.find(learner).make(**given)
+    return model.fit(X, y, sample_weight=weights)
 
 
 def sizeless() -> Any:
@@ -186,7 +187,7 @@ REPORTING: Final[Cases] = [
     ("a frequency of 0", {"min_frequency": 0}, ParameterError, "min_frequency=0 cannot be used"),
     ("to keep no column", {"keep": ["yaer"]}, ColumnError, "keep='yaer' .*: it has 'year'"),
 ]
-PARTS: Final = [
+PARTS: Final[list[tuple[str, Any, Any, Any, str]]] = [
     ("fewer labels than parts", [1, 2], ["a"], None, "branches has 2 rows and y has 1"),
     ("a row without a part", [1, None], ["a", "b"], None, "branches has no value in row 1"),
     ("no rows", [], [], None, "y is empty"),
@@ -298,11 +299,11 @@ REFUSALS: Final = [
             "'toy' has no option 'colour': it has 'color'"),
     Refusal("no such baseline", lambda: find_baseline("forest"), ParameterError,
             "there are 'majority'"),
-    Refusal("two classes of one row", lambda: plan_folds([50, 1, 1], list("abc"), 10, None, 0),
+    Refusal("two classes of one row", lambda: plan_folds([50, 1, 1], tuple("abc"), 10, None, 0),
             LabelError, r"Classes 'b', 'c' of the target have one row only.*join rare"),
-    Refusal("half a fold", lambda: plan_folds([50, 50], list("ab"), 2.5, None, 0),
+    Refusal("half a fold", lambda: plan_folds([50, 50], tuple("ab"), 2.5, None, 0),  # type: ignore[arg-type]
             ParameterError, "cannot be used"),
-    Refusal("no repeat", lambda: plan_folds([50, 50], list("ab"), 3, 0, 0), ParameterError,
+    Refusal("no repeat", lambda: plan_folds([50, 50], tuple("ab"), 3, 0, 0), ParameterError,
             "cannot be used"),
     Refusal("an interval of level 0", lambda: interval([0.1, 0.2], NINTH, level=0), ParameterError,
             "level="),

@@ -21,6 +21,7 @@ from sortal.errors import (
     UnknownCategoryError,
     WeightError,
 )
+from sortal.trees.learn import Policy, Pruning
 from sortal.trees.rows import multiples
 
 N: Final = 60
@@ -42,7 +43,7 @@ def customers() -> tuple[pd.DataFrame, NDArray[Any]]:
 
 
 @cache
-def grown(missing: str = "direction") -> TreeClassifier:
+def grown(missing: Policy = "direction") -> TreeClassifier:
     """Nobody changes it."""
     return TreeClassifier(missing=missing, pruning=None).fit(*customers())
 
@@ -60,11 +61,11 @@ def fit(weights: Any = None, **options: Any) -> Callable[[], object]:
     return lambda: TreeClassifier(**options).fit(*customers(), weights)
 
 
-def prune(pruning: str | None, **given: Any) -> Callable[[], object]:
+def prune(pruning: Any, **given: Any) -> Callable[[], object]:
     return lambda: grown().prune(pruning, **given)
 
 
-def prune_by_rows(pruning: str | None, **given: Any) -> Callable[[], object]:
+def prune_by_rows(pruning: Pruning, **given: Any) -> Callable[[], object]:
     """By the rows of the fit."""
     return lambda: grown().prune(pruning, *customers(), **given)
 
@@ -73,7 +74,7 @@ def reads(read: Callable[[Any], object]) -> object:
     return read(grown())
 
 
-def prune_by_others(pruning: str, **given: Any) -> object:
+def prune_by_others(pruning: Any, **given: Any) -> object:
     """By the rows of the fit but the first."""
     X, y = customers()
     return grown().prune(pruning, X[1:], y[1:], **given)

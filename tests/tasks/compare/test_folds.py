@@ -73,8 +73,9 @@ def test_a_fold_is_scored_as_scikit_learn_would() -> None:
     result = run_fold(here, entrant("lda"), 1, None)
     train, test = here.split[1]
     labels = here.labels[Y]
-    model = LinearDiscriminant().fit(here.frame.iloc[train], labels[train])
-    said, shares = model.predict(here.frame.iloc[test]), model.predict_proba(here.frame.iloc[test])
+    frame: Any = here.frame
+    model = LinearDiscriminant().fit(frame.iloc[train], labels[train])
+    said, shares = model.predict(frame.iloc[test]), model.predict_proba(frame.iloc[test])
     assert result.scores["balanced_accuracy"] == balanced_accuracy_score(labels[test], said)
     assert result.scores["log_loss"] == log_loss(labels[test], shares)
     assert (result.size, result.rows, result.error) == (15, 100, "")
@@ -158,7 +159,7 @@ def test_a_toy_without_a_size_has_none() -> None:
 
 
 def test_warnings_are_counted_by_kind() -> None:
-    frame = problem().frame
+    frame: Any = problem().frame
     frame.loc[frame.index % 10 == 3, "petal_width"] = np.nan
     result = run_fold(problem(frame), entrant("lda"), 0, None)
     assert [kind for kind, _ in result.warned] == ["MissingValueWarning"]
@@ -174,7 +175,7 @@ def test_options_are_chosen_within_the_training_part() -> None:
 
 
 def test_numbers_that_are_categories_are_told_to_all() -> None:
-    frame = problem().frame.round()
+    frame = flowers().round()
     for one in (entrant("tree"), entrant("bayes"), Candidate("logistic", "", True)):  # noqa: FBT003
         plain = run_fold(problem(frame), one, 0, None)
         named = run_fold(problem(frame, categorical_features=("petal_length",)), one, 0, None)
@@ -199,12 +200,12 @@ def test_a_part_is_stratified_seeded_and_nested() -> None:
     ("n", "repeats"), [(999, 10), (1_000, 3), (9_999, 3), (10_000, 1), (90_000, 1)]
 )
 def test_repeats_follow_the_rows(n: int, repeats: int) -> None:
-    plan = plan_folds([n - 100, 100], ["a", "b"], 10, None, 0)
+    plan = plan_folds([n - 100, 100], ("a", "b"), 10, None, 0)
     assert (plan.folds, plan.repeats, plan.n, plan.notes) == (10, repeats, 10 * repeats, ())
 
 
 def test_folds_are_no_more_than_the_smallest_class_can_fill() -> None:
-    plan = plan_folds([50, 4], ["a", "b"], 10, 2, 0)
+    plan = plan_folds([50, 4], ("a", "b"), 10, 2, 0)
     assert (plan.folds, plan.n, plan.test_share) == (4, 8, 1 / 3)
     assert plan.notes == ("4 folds instead of 10: class 'b' has 4 rows, and every fold needs one.",)
     y = np.repeat([0, 1], [50, 4])

@@ -74,7 +74,7 @@ def comparison(*models: ModelResult, metric: str = "balanced_accuracy", **given:
 def fitted(found: Comparison, name: str, **given: Any) -> FittedLearner:
     """A learner that stands for one that was fitted."""
     names = np.array(["x", "wide one", "z"], dtype=object)
-    estimator = SimpleNamespace(
+    estimator: Any = SimpleNamespace(
         feature_names_in_=names, n_parameters_=12, classes_=np.array(CLASSES)
     )
     return replace(FittedLearner(find(name), found[name], {}, estimator), **given)

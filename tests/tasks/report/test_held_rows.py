@@ -157,7 +157,8 @@ def test_with_rows_the_nearest_of_wrong_rows_are_told() -> None:
 
 
 def test_with_rows_boundaries_are_exact() -> None:
-    X, y = people(20, whole=False).drop(columns="state"), np.repeat(["ill", "well"], 10)
+    X = people(20, whole=False).drop(columns="state")
+    y: Any = np.repeat(["ill", "well"], 10)
     drawn = find("neighbors").draw(NeighborsClassifier().fit(X, y), X, y, rows=True)
     assert drawn is not None
     assert "exact" not in drawn.pictures[0].code + drawn.pictures[0].note
@@ -167,4 +168,5 @@ def test_models_without_neighbors_or_errors_stay_as_they_are() -> None:
     rows, _ = known()
     (model,) = of_neighbors().facts.models
     assert with_neighbors(None, None, rows) is None
-    assert with_neighbors(model.errors, object(), rows) is model.errors
+    other: Any = object()
+    assert with_neighbors(model.errors, other, rows) is model.errors
