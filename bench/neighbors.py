@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import faiss
 import numpy as np
@@ -18,6 +19,9 @@ from sklearnex.neighbors import KNeighborsClassifier as IntelNeighbors
 
 from harness import Result, compare, peak_beyond
 from sortal import NeighborsClassifier
+
+if TYPE_CHECKING:
+    from sortal.neighbors.learn import Metric
 
 SEED = 1
 PACKAGES = ["sortal", "scikit-learn", "scikit-learn-intelex", "scipy", "faiss-cpu", "numpy"]
@@ -60,7 +64,7 @@ def flat(X: Table, Q: Table, metric: int) -> object:
     return index.search(Q, K)
 
 
-def calls(X: Table, y: Table, Q: Table, metric: str = "euclidean") -> Calls:
+def calls(X: Table, y: Table, Q: Table, metric: Metric = "euclidean") -> Calls:
     """Whole calls by name, ours first."""
     p = 2.0 if metric == "euclidean" else 1.0
     code = faiss.METRIC_L2 if metric == "euclidean" else faiss.METRIC_L1
@@ -85,7 +89,7 @@ def ask(
     draw: Callable[[int, int], Table],
     bar: str,
     slow: tuple[str, ...] = (),
-    metric: str = "euclidean",
+    metric: Metric = "euclidean",
 ) -> Result:
     """One question; peers in `slow` are told apart in notes."""
     n, q, d = sizes

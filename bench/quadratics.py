@@ -75,13 +75,14 @@ def leave_out() -> list[Result]:
     n, d, k = 100_000, 30, 3
     X, y = gaussians(n, d, k)
     found = []
-    for ours, bar in [
+    asked: list[tuple[LinearDiscriminant | QuadraticDiscriminant, str]] = [
         (LinearDiscriminant(), "Bar: at most 5 fits (0.2 or more below)"),
         (LinearDiscriminant(shrinkage=0.1), "No bar"),
         (LinearDiscriminant(shrinkage="ledoit_wolf"), "No bar"),
         (QuadraticDiscriminant(), "No bar"),
         (QuadraticDiscriminant(pooling=0.3, shrinkage=0.1), "No bar"),
-    ]:
+    ]
+    for ours, bar in asked:
         ours.fit(X, y)
         calls: dict[str, Callable[[], object]] = {
             "loo_proba": lambda ours=ours: ours.loo_proba(X, y),  # type: ignore[misc]

@@ -7,6 +7,7 @@ python tools/model_schema.py --check    change nothing; fail if it is out of dat
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 from functools import singledispatch
 from pathlib import Path
@@ -153,18 +154,18 @@ def _(kind: fields.Word, defs: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG00
     return {"enum": list(kind.choices)} if kind.choices else {"type": "string"}
 
 
-@_schema_of.register
-def _(kind: fields.OptionalField, defs: dict[str, Any]) -> dict[str, Any]:
+@_schema_of.register(fields.OptionalField)
+def _(kind: fields.OptionalField[Any], defs: dict[str, Any]) -> dict[str, Any]:
     return {"anyOf": [{"type": "null"}, _schema_of(kind.kind, defs)]}
 
 
-@_schema_of.register
-def _(kind: fields.Several, defs: dict[str, Any]) -> dict[str, Any]:
+@_schema_of.register(fields.Several)
+def _(kind: fields.Several[Any], defs: dict[str, Any]) -> dict[str, Any]:
     return {"type": "array", "items": _schema_of(kind.kind, defs)}
 
 
-@_schema_of.register
-def _(kind: fields.Named, defs: dict[str, Any]) -> dict[str, Any]:
+@_schema_of.register(fields.Named)
+def _(kind: fields.Named[Any], defs: dict[str, Any]) -> dict[str, Any]:
     return {"type": "object", "additionalProperties": _schema_of(kind.kind, defs)}
 
 
@@ -174,8 +175,8 @@ def _(kind: Array, defs: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001
     return {"$ref": "#/$defs/array", "description": f"{types} ({', '.join(kind.dims)})"}
 
 
-@_schema_of.register
-def _(kind: RecordField, defs: dict[str, Any]) -> dict[str, Any]:
+@_schema_of.register(RecordField)
+def _(kind: RecordField[Any], defs: dict[str, Any]) -> dict[str, Any]:
     name = kind.cls.__name__
     if name not in defs:
         defs[name] = {}
@@ -192,9 +193,10 @@ def _(kind: OneOf, defs: dict[str, Any]) -> dict[str, Any]:
     return {"oneOf": options}
 
 
-@_schema_of.register
-def _(kind: OptionsField, defs: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001
-    return _closed(dict.fromkeys(kind._names(), DEF["plain"]))
+@_schema_of.register(OptionsField)
+def _(kind: OptionsField[Any], defs: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001
+    names = [option.name for option in dataclasses.fields(kind.cls)]
+    return _closed(dict.fromkeys(names, DEF["plain"]))
 
 
 def _object(layout: Layout, defs: dict[str, Any]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ python tools/model_tables.py --check    change nothing; fail if they are out of 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import inspect
 import math
 import re
@@ -32,7 +33,7 @@ class Tables:
 
     def __init__(self) -> None:
         self.described: set[str] = set()
-        self.open: dict[str, RecordField] = {}
+        self.open: dict[str, RecordField[Any]] = {}
 
     def of(self, name: str) -> str:
         """What an estimator keeps beyond all others; what all keep, for their base class."""
@@ -46,7 +47,7 @@ class Tables:
             parts.append(self._describe(record))
         return "\n".join(parts)
 
-    def _describe(self, record: RecordField) -> str:
+    def _describe(self, record: RecordField[Any]) -> str:
         name = record.cls.__name__
         words = _flowing(f"**{name}**. " + inspect.cleandoc(record.cls.__doc__ or ""))
         written = {n: k for n, k in record.layout.items() if not isinstance(k, fields.FromSchema)}
@@ -86,7 +87,6 @@ _words.register(SummaryField)(lambda kind: "the member `summary`")  # noqa: ARG0
 _words.register(SchemaField)(lambda kind: "a schema")  # noqa: ARG005
 _words.register(ValuesField)(lambda kind: "a list of values")  # noqa: ARG005
 _words.register(LabelType)(lambda kind: "a type of labels")  # noqa: ARG005
-_words.register(OptionsField)(lambda kind: f"options: {', '.join(kind._names())}")
 _words.register(fields.OptionalField)(lambda kind: f"null, or {_words(kind.kind)}")
 _words.register(fields.Named)(lambda kind: f"by name: {_words(kind.kind)}")
 
@@ -106,8 +106,8 @@ def _(kind: fields.Word) -> str:
     return "text" if not kind.choices else "one of " + ", ".join(f'"{c}"' for c in kind.choices)
 
 
-@_words.register
-def _(kind: fields.Several) -> str:
+@_words.register(fields.Several)
+def _(kind: fields.Several[Any]) -> str:
     length = "" if kind.dim == "*" else f", one for each of the {kind.dim}"
     length = f" of {kind.dim}" if kind.dim.isdigit() else length
     return f"a list{length}: {_words(kind.kind)}"
@@ -124,8 +124,13 @@ def _(kind: Array) -> str:
     return f"{types} ({', '.join(kind.dims)}){_bounds(kind.least, kind.most, most)}{allowed}"
 
 
-@_words.register
-def _(kind: RecordField) -> str:
+@_words.register(OptionsField)
+def _(kind: OptionsField[Any]) -> str:
+    return "options: " + ", ".join(option.name for option in dataclasses.fields(kind.cls))
+
+
+@_words.register(RecordField)
+def _(kind: RecordField[Any]) -> str:
     passed = ", ".join(f"{mine} = {theirs}" for mine, theirs in kind.passed.items())
     return f"`{kind.cls.__name__}`" + (f" with {passed}" if passed else "")
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 T = TypeVar("T")
 Cell: TypeAlias = str | bool | int | float | None  # None is a missing value
@@ -39,7 +39,7 @@ class Schema:
 
 @dataclass(frozen=True)
 class Rules:
-    structure: str = "naive"
+    structure: Literal["naive", "joint"] = "naive"
     alpha: Fraction = Fraction(1)
     priors: Mapping[str, Fraction] | None = None
     class_weight: Mapping[str, Fraction] | str | None = None

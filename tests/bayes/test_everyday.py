@@ -9,6 +9,7 @@ import pytest
 from tests.contract.learners import labels, whole
 
 from sortal import DiscreteBayes
+from sortal.bayes.learn import Structure
 from sortal.errors import InputError, MissingValueWarning, UnknownCategoryWarning
 
 
@@ -84,7 +85,9 @@ def test_a_number_far_from_all_others_is_judged_or_refused_by_name() -> None:
 
 @pytest.mark.parametrize("structure", ["naive", "joint"])
 @pytest.mark.parametrize("cells", [[1.0, 2.0, 4.0], ["a", "b", "a"]])
-def test_a_column_may_have_no_values_in_the_first_block(structure: str, cells: list[Any]) -> None:
+def test_a_column_may_have_no_values_in_the_first_block(
+    structure: Structure, cells: list[Any]
+) -> None:
     # the kind of the column is known only from the second block on; the order must not matter
     full = pd.DataFrame({"x": cells, "w": ["u", "v", "u"]})
     empty = pd.DataFrame({"x": [None, None], "w": ["u", "v"]}, dtype=object)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sortal.bayes.explain import BayesExplanation
+    from sortal.bayes.learn import Structure
     from sortal.records.tables import Explanations
 
 INF: Final = math.inf
@@ -46,7 +47,7 @@ class Case:
     rows: tuple[Cells, ...]
     labels: tuple[str, ...]
     asked: tuple[Cells, ...]
-    structure: str = "naive"
+    structure: Structure = "naive"
     alpha: float = 1.0
     priors: tuple[float, ...] | None = None
     costs: tuple[tuple[float, ...], ...] | None = None

@@ -16,6 +16,7 @@ from sortal import DiscreteBayes, datasets
 from sortal.errors import MissingValueWarning
 
 if TYPE_CHECKING:
+    from sortal.bayes.learn import Structure
     from sortal.records.tables import Table
 
 # Counts of No and Yes by value; 5 days of No, 9 of Yes.
@@ -248,7 +249,8 @@ def test_logarithms_are_right_where_products_are_too_small_for_a_float() -> None
 def test_tables_come_in_working_order_with_their_equations() -> None:
     table = {"word": "S 2", "other": "S 2"}
     X = MIXED.assign(other=["s", "s", "t", "t", "s", "t"])
-    for structure, cells in (("naive", {}), ("joint", {"cells": "S 3"})):
+    both: list[tuple[Structure, dict[str, str]]] = [("naive", {}), ("joint", {"cells": "S 3"})]
+    for structure, cells in both:
         model = DiscreteBayes(structure).fit(X, LABELS)
         fitted = {"priors": "ZM 19.11", **table, "gaussians": "S 4", **cells}
         rows = {"rule": "Sch 4-13", "evidence": "Sch 4-14"}

@@ -32,6 +32,8 @@ from sortal.errors import (
     PerfectSeparationWarning,
     UnknownCategoryWarning,
 )
+from sortal.kernels.learn import Missing, SolverChoice
+from sortal.kernels.model import KernelName
 
 Float: TypeAlias = NDArray[np.float64]
 Labels: TypeAlias = NDArray[Any]
@@ -60,7 +62,9 @@ IS_NUMBER: Final = np.array([True, False, False, False, False, False, True])
 
 
 @pairs(kernel=OF_ROWS, penalty=PENALTIES, solver=SOLVERS)
-def test_a_category_is_an_indicator_a_value(kernel: str, penalty: str, solver: str) -> None:
+def test_a_category_is_an_indicator_a_value(
+    kernel: str, penalty: str, solver: SolverChoice
+) -> None:
     """Indicators are never scaled; numbers are where the kernel says so."""
     frame, terms, y = mixed_table()
     w = make_weights("fractions", len(y))
@@ -96,7 +100,7 @@ def test_numbers_named_as_categories() -> None:
     ("kernel", "solver", "weights"), [("rbf", "dense", "whole"), ("poly", "landmarks", "none")]
 )
 def test_a_missing_value_at_predict_takes_the_mean_of_its_column(
-    kernel: str, solver: str, weights: str
+    kernel: str, solver: SolverChoice, weights: str
 ) -> None:
     """Of a category, the shares of its values; so does a value that was never seen."""
     frame, terms, y = mixed_table()
@@ -138,7 +142,7 @@ def test_nothing_but_missing_values_is_the_middle() -> None:
 
 @pairs(penalty=PENALTIES, solver=SOLVERS, missing=["drop_rows", "mean"])
 def test_rows_with_missing_values_are_left_out_of_the_fit_or_take_the_mean(
-    penalty: str, solver: str, missing: str
+    penalty: str, solver: str, missing: Missing
 ) -> None:
     X, y = make_table(0, 3)
     incomplete = X.copy()
@@ -206,7 +210,7 @@ def test_few_rows_or_columns(
 
 @every_solver
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian", "poly", "linear"])
-def test_a_column_that_never_varies(kernel: str, solver: str) -> None:
+def test_a_column_that_never_varies(kernel: KernelName, solver: SolverChoice) -> None:
     """It has the factor 0 where columns are scaled, which is noted; kernels of products see it."""
     X, y = make_table(0, 3)
     table = np.c_[X[:, 0], np.full(len(y), 7.3), X[:, 1:]]
@@ -313,7 +317,7 @@ def test_a_column_that_is_constant_within_classes() -> None:
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "precomputed"])
-def test_rows_are_neither_changed_nor_kept_by_reference(kernel: str) -> None:
+def test_rows_are_neither_changed_nor_kept_by_reference(kernel: KernelName) -> None:
     """A kernel matrix is factored in place: not the one that was given."""
     X, y = make_table(0, 3)
     X = as_given(KERNELS[kernel], X, X)

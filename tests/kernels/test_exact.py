@@ -15,6 +15,7 @@ from tests.kernels.tables import PENALTIES, iris, pairs
 
 from sortal import FisherDiscriminant, KernelDiscriminant, LinearDiscriminant, datasets
 from sortal.errors import PerfectSeparationWarning, SortalWarning
+from sortal.kernels.learn import SolverChoice
 
 Float: TypeAlias = NDArray[np.float64]
 
@@ -112,7 +113,9 @@ def test_a_direction_that_all_rows_share_is_none() -> None:
         (["flipper_length_mm", "island", "sex"], 291),
     ],
 )
-def test_a_linear_kernel_with_a_category(columns: list[str], score: int, solver: str) -> None:
+def test_a_linear_kernel_with_a_category(
+    columns: list[str], score: int, solver: SolverChoice
+) -> None:
     """Indicators of a category add up to 1, far from which the grams of a penguin are."""
     penguins = datasets.penguins().dropna()
     X, y = penguins[columns], penguins["species"].to_numpy()

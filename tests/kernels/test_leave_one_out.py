@@ -23,6 +23,7 @@ from tests.kernels.tables import (
 )
 
 from sortal import KernelDiscriminant
+from sortal.kernels.learn import Missing
 
 Float: TypeAlias = NDArray[np.float64]
 Labels: TypeAlias = NDArray[Any]
@@ -144,7 +145,7 @@ def test_some_rows_of_a_larger_table(penalty: str, solver: str) -> None:
 
 @pairs(**WAYS, missing=["drop_rows", "mean"])
 @pytest.mark.filterwarnings("ignore::sortal.errors.MissingValueWarning")
-def test_rows_with_missing_values(penalty: str, solver: str, missing: str) -> None:
+def test_rows_with_missing_values(penalty: str, solver: str, missing: Missing) -> None:
     """They are judged by the model of the others, or left out with what stands for the values."""
     X, y = table(3)
     incomplete = X.copy()

@@ -21,6 +21,7 @@ from tests.kernels.tables import (
 )
 
 from sortal import KernelDiscriminant
+from sortal.kernels.learn import SolverChoice
 
 Float: TypeAlias = NDArray[np.float64]
 
@@ -35,7 +36,7 @@ def features(X: Float) -> Float:
 
 @pairs(n_classes=[2, 3, 4], solver=SOLVERS, ridge=[1e-4, 0.02, 1.0])
 def test_rkhs_is_the_linear_discriminant_with_a_rounder_covariance(
-    n_classes: int, solver: str, ridge: float
+    n_classes: int, solver: SolverChoice, ridge: float
 ) -> None:
     """Σ = (S + μI) / (N − C) in feature space, μ = ridge · Σ ‖φ(x)‖²."""
     X, y = make_table(4, n_classes, 2)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from tests.kernels.tables import close
 
 from sortal import FisherDiscriminant, KernelDiscriminant, datasets
+from sortal.kernels.model import Penalty
 
 Float: TypeAlias = NDArray[np.float64]
 Labels: TypeAlias = NDArray[Any]
@@ -41,7 +42,7 @@ def features(A: Float) -> Float:
 
 
 @cache
-def fit(penalty: str, ridge: float) -> KernelDiscriminant:
+def fit(penalty: Penalty, ridge: float) -> KernelDiscriminant:
     return KernelDiscriminant("poly", ridge=ridge, penalty=penalty).fit(*example())
 
 

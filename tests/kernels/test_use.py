@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,10 @@ from sortal.data import sources
 from sortal.errors import InputError, SortalWarning
 from sortal.kernels import first_pass as kernel_sizes
 from sortal.kernels import model as kernel_model
+
+if TYPE_CHECKING:
+    from sortal.kernels.learn import SolverChoice
+    from sortal.kernels.model import KernelName
 
 SOLVERS = ("dense", "landmarks")
 
@@ -153,7 +157,7 @@ def test_progress_of_a_ridge_that_is_chosen(monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("ridge", [0.01, "loo"])
-def test_progress_comes_to_its_end_and_may_end_the_fit(solver: str, ridge: Any) -> None:
+def test_progress_comes_to_its_end_and_may_end_the_fit(solver: SolverChoice, ridge: Any) -> None:
     X, y = iris()
     told: list[tuple[int, int]] = []
     KernelDiscriminant(solver=solver, ridge=ridge, progress=lambda *p: told.append(p)).fit(X, y)
@@ -175,7 +179,7 @@ def test_progress_comes_to_its_end_and_may_end_the_fit(solver: str, ridge: Any) 
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("kernel", ["linear", "poly"])
 def test_columns_far_from_0_are_warned_of_where_they_are_multiplied(
-    kernel: str, solver: str
+    kernel: KernelName, solver: SolverChoice
 ) -> None:
     X, y = iris()
     far = X.assign(petal_width=X["petal_width"] + 1e6)
@@ -204,7 +208,7 @@ def test_coordinates_come_as_a_frame_where_that_is_asked_for() -> None:
 
 
 @pytest.mark.parametrize("solver", ["dense", "landmarks"])
-def test_a_kernel_so_narrow_that_no_row_sees_another(solver: str) -> None:
+def test_a_kernel_so_narrow_that_no_row_sees_another(solver: SolverChoice) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 2))
     y = X[:, 0] > 0

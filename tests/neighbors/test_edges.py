@@ -13,6 +13,7 @@ from tests.neighbors.tables import METRICS
 
 from sortal import NeighborsClassifier
 from sortal.errors import MissingValueWarning, UnknownCategoryWarning
+from sortal.neighbors.learn import Metric, Voting
 
 NAN: Final = math.nan
 every_voting = pytest.mark.parametrize("voting", VOTINGS)
@@ -38,7 +39,7 @@ def on_line(k: Any = 3, **more: Any) -> NeighborsClassifier:
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan", "minkowski", "gower", "mahalanobis"])
-def test_a_query_of_which_nothing_is_known(metric: str) -> None:
+def test_a_query_of_which_nothing_is_known(metric: Metric) -> None:
     """Nobody is its neighbor, and the prior stands."""
     X = np.array([[1.0, 2.0], [2.0, 0.0], [4.0, 4.0], [3.0, 1.0], [0.0, 5.0]])
     model = NeighborsClassifier(2, metric).fit(X, LABELS)
@@ -70,7 +71,7 @@ def test_the_prior_that_stands(more: dict[str, Any], expected: list[float]) -> N
 
 @quiet
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan", "minkowski", "hamming", "gower"])
-def test_a_row_of_which_nothing_is_known(metric: str) -> None:
+def test_a_row_of_which_nothing_is_known(metric: Metric) -> None:
     """It is kept, has an id and a weight, and is nobody's neighbor."""
     X = np.array([[1.0, 2.0], [NAN, NAN], [4.0, 4.0], [3.0, 1.0], [0.0, 5.0]])
     model = NeighborsClassifier(2, metric).fit(X, LABELS)
@@ -104,7 +105,7 @@ def test_a_column_of_missing_values_is_left_out() -> None:
 
 @every_voting
 @plain_metrics
-def test_all_rows_are_equal(metric: str, voting: str) -> None:
+def test_all_rows_are_equal(metric: Metric, voting: Voting) -> None:
     """The first k of them decide, wherever the query lies."""
     X = np.full((5, 2), 3.0)
     model = NeighborsClassifier(3, metric, scale=None, weights=voting).fit(X, LABELS)
@@ -164,7 +165,7 @@ def test_votes_that_count_nothing_leave_the_prior() -> None:
 
 
 @pairs(metric=METRICS, voting=VOTINGS)
-def test_one_row_a_class(metric: str, voting: str) -> None:
+def test_one_row_a_class(metric: Metric, voting: Voting) -> None:
     X = np.array([[0.0, 1.0], [4.0, 0.0], [9.0, 9.0]])
     model = NeighborsClassifier(1, metric, weights=voting).fit(X, list("abc"))
     assert_array_equal(model.predict_proba(X), np.eye(3))
@@ -292,7 +293,7 @@ def test_hamming_takes_numbers_and_dates_as_they_are() -> None:
 
 
 @pytest.mark.parametrize("metric", ["auto", "euclidean", "manhattan", "minkowski", "gower"])
-def test_columns_that_never_vary_are_left_out_when_scaled(metric: str) -> None:
+def test_columns_that_never_vary_are_left_out_when_scaled(metric: Metric) -> None:
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(20, 2)), columns=["long", "wide"])
     still = frame.assign(still=4.5)[["long", "still", "wide"]]

@@ -15,6 +15,7 @@ from sortal.errors import MissingValueWarning, UnknownCategoryWarning
 
 if TYPE_CHECKING:
     from sortal.neighbors.explain import NeighborsExplanation
+    from sortal.neighbors.learn import Unknown
 
 
 # --- What they differ in -------------------------------------------------------------------------
@@ -165,10 +166,11 @@ def test_a_line_says_what_is_missing_or_unknown() -> None:
     tennis = datasets.play_tennis()
     asked = tennis.drop(columns="PlayTennis")[:2].astype("object")
     asked.loc[0, "Outlook"], asked.loc[1, "Wind"] = None, "Gusty"
-    for unknown, want in (
-        ("differs", "Wind Gusty (unknown) / Strong (100%)"),
-        ("skip", "nothing; unknown: Wind"),
-    ):
+    wanted: dict[Unknown, str] = {
+        "differs": "Wind Gusty (unknown) / Strong (100%)",
+        "skip": "nothing; unknown: Wind",
+    }
+    for unknown, want in wanted.items():
         model = NeighborsClassifier(3, unknown=unknown).fit(tennis, "PlayTennis")
         with pytest.warns(MissingValueWarning), pytest.warns(UnknownCategoryWarning):
             first, second = model.explain(asked.astype("str").where(asked.notna(), None))

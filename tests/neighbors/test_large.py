@@ -6,7 +6,7 @@ where a shorter float does not see it, rows far from all others, columns in very
 """
 
 import math
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import numpy as np
 import pandas as pd
@@ -20,6 +20,9 @@ from tests.neighbors.tables import SHAPES, large, queries_of
 
 from sortal import NeighborsClassifier
 
+if TYPE_CHECKING:
+    from sortal.neighbors.learn import Metric
+
 Float: TypeAlias = NDArray[np.float64]
 Int64: TypeAlias = NDArray[np.int64]
 
@@ -32,7 +35,7 @@ quiet = pytest.mark.filterwarnings(
 
 def model_of(X: Any, metric: str, scale: Any = "auto", **more: Any) -> NeighborsClassifier:
     y = np.arange(len(X)) % 3
-    name = "minkowski" if metric in {"cubic", "largest"} else metric
+    name = cast("Metric", "minkowski" if metric in {"cubic", "largest"} else metric)
     p = POWERS[metric] if name == "minkowski" else 2.0
     return NeighborsClassifier(5, name, p=p, scale=scale, **more).fit(X, y)
 

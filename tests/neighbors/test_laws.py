@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from tests.neighbors.tables import METRICS, Case, cases
 
 from sortal import NeighborsClassifier
+from sortal.neighbors.learn import Scale
 
 Float: TypeAlias = NDArray[np.float64]
 Labels: TypeAlias = NDArray[Any]
@@ -161,7 +162,7 @@ def test_queries_alone_and_together() -> None:
 
 
 @pytest.mark.parametrize(("power", "scale"), [(-40, "range"), (3, "std"), (40, "std")])
-def test_units_do_not_matter_where_numbers_are_scaled(power: int, scale: str) -> None:
+def test_units_do_not_matter_where_numbers_are_scaled(power: int, scale: Scale) -> None:
     """To the last bit, for units that are powers of two."""
     X, y = numbers(17)
     queries = numbers(18)[0]

@@ -24,7 +24,8 @@ NUMBERS = [[0.0, 1.0], [1.0, 5.0], [2.0, 1.0], [4.0, 2.0], [8.0, 2.0], [9.0, 7.0
 
 @pytest.mark.parametrize("p", [1, 1.5, np.float32(3), float("inf")])
 def test_powers_from_1_to_infinity(p: Any) -> None:
-    assert NeighborsOptions(p=p, n_neighbors=np.int64(3)).p == p
+    three: Any = np.int64(3)
+    assert NeighborsOptions(p=p, n_neighbors=three).p == p
 
 
 @pytest.mark.parametrize(
@@ -115,9 +116,11 @@ def test_the_covariance_counts_copies_or_rows() -> None:
     np.testing.assert_allclose(fit_ellipse(x, None, 5.0).covariance, np.cov(x.T), rtol=1e-13)
     model = NeighborsClassifier(metric="mahalanobis").fit(x, Y, w)
     weighed = np.cov(x.T, aweights=w, ddof=0) * 6 / 5
+    assert model._model.ellipse is not None
     np.testing.assert_allclose(model._model.ellipse.covariance, weighed, rtol=1e-13)
     copies = NeighborsClassifier(metric="mahalanobis").fit(x, Y, 2 * w)
     repeated = np.repeat(x, (2 * w).astype(int), axis=0)
+    assert copies._model.ellipse is not None
     np.testing.assert_allclose(copies._model.ellipse.covariance, np.cov(repeated.T), rtol=1e-13)
 
 

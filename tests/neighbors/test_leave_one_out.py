@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from tests.kernels.tables import iris
@@ -20,8 +22,9 @@ def test_the_least_error_then_the_fewest_neighbors_then_the_first_weighting() ->
     assert curve.column("weighting")[:6] == WEIGHTINGS
     errors = np.array(curve.column("error"))
     assert curve.rows[int(errors.argmin())][:2] == (model.n_neighbors_, model.weights_)
-    for k, weighting, error in curve.rows[::7]:
-        fixed = NeighborsClassifier(k, weights=str(weighting)).fit(X, y)
+    rows: Any = curve.rows[::7]
+    for k, weighting, error in rows:
+        fixed = NeighborsClassifier(k, weights=weighting).fit(X, y)
         said = fixed.classes_[fixed.loo_proba(X, y).argmax(axis=1)]
         assert error == pytest.approx((said != y).mean(), abs=1e-15)
 
@@ -40,7 +43,8 @@ def test_errors_are_weighed_and_costs_decide() -> None:
     w = np.arange(150) % 4 / 4
     costs = np.array([[0.0, 1.0, 1.0], [1.0, 0.0, 9.0], [1.0, 1.0, 0.0]])
     model = NeighborsClassifier([5, 15], weights="uniform", costs=costs).fit(X, y, w)
-    for k, _, error in model.loo_curve_.rows:
+    rows: Any = model.loo_curve_.rows
+    for k, _, error in rows:
         fixed = NeighborsClassifier(k).fit(X, y, w)
         said = fixed.classes_[(fixed.loo_proba(X, y, w) @ costs).argmin(axis=1)]
         assert error == pytest.approx(w[said != y].sum() / w.sum(), rel=1e-12)

@@ -30,7 +30,7 @@ def test_something_is_made_once_whoever_asks_first() -> None:
         made.append(1)
         return "it"
 
-    once = LazyOnce()
+    once = LazyOnce[str]()
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(lambda _: once.get(make), range(50))) == ["it"] * 50
     assert len(made) == 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -17,6 +17,9 @@ from sortal import TreeClassifier, datasets
 from sortal.errors import OneLeafWarning
 from sortal.native.trees import added_errors
 from sortal.trees.prune import estimated_errors
+
+if TYPE_CHECKING:
+    from sortal.trees.learn import Policy
 
 TEXTBOOKS = {
     "play_tennis": "PlayTennis",
@@ -181,7 +184,7 @@ COSTS = [[0, 1, 1], [5, 0, 1], [9, 1, 0]]
 @pytest.mark.parametrize("weighted", ["not", "copies", "fractions"])
 @pytest.mark.parametrize("missing", ["direction", "fractional"])
 @pytest.mark.parametrize("how", [{}, {"class_weight": {0: 7}}, {"costs": COSTS}], ids=str)
-def test_effective_rows_by_hand(weighted: str, missing: str, how: dict[str, Any]) -> None:
+def test_effective_rows_by_hand(weighted: str, missing: Policy, how: dict[str, Any]) -> None:
     """(Σ w)² / Σ w² of a node's rows, copies being rows; a part of a row counts as that part."""
     X, y = noisy(80)
     X, rng = X[["x"]], np.random.default_rng(1)

@@ -43,12 +43,13 @@ def asked_by(model: TreeClassifier) -> list[str]:
 def test_what_leaves_nothing_to_ask_is_one_leaf() -> None:
     """One class, one row, columns that never vary; of equals the first class is said."""
     constant = [["a", 1.0]] * 4
-    for X, y, shares in (
+    tables: list[tuple[Any, list[str], list[float]]] = [
         (customers().head(4), ["buy"] * 4, [1.0]),
         (constant[:1], ["x"], [1.0]),
         (constant, ["x", "y", "x", "x"], [3 / 4, 1 / 4]),
         (constant, ["z", "b", "b", "z"], [1 / 2, 1 / 2]),
-    ):
+    ]
+    for X, y, shares in tables:
         model = grown(X, y)
         assert (model.get_depth(), model.get_n_leaves()) == (0, 1)
         assert model.predict_proba(X)[0].tolist() == shares

@@ -32,6 +32,8 @@ from sortal import TreeClassifier, score_split
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from sortal.trees.learn import Criterion
+
 # Trees of one class are grown on purpose, or by chance.
 pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.OneClassWarning")
 
@@ -256,7 +258,9 @@ def short_midpoint(a: float, b: float) -> float:
 
 
 @given(any_numbers, st.sampled_from(CRITERIA))
-def test_thresholds_lie_between_neighbors(cells: list[tuple[float, int]], criterion: str) -> None:
+def test_thresholds_lie_between_neighbors(
+    cells: list[tuple[float, int]], criterion: Criterion
+) -> None:
     """a <= v < b for the neighbors a < b of the node's rows; v is their midpoint, printed short."""
     x, y = np.array([cell for cell, _ in cells]), np.array([label for _, label in cells])
     model = TreeClassifier(criterion, pruning=None).fit(x[:, None], y)
@@ -280,7 +284,7 @@ def test_minus_zero_is_zero() -> None:
 
 @pytest.mark.parametrize(("ours", "theirs"), [("gini", "gini"), ("gain", "entropy")])
 def test_where_no_value_comes_twice_the_tree_is_that_of_scikit_learn(
-    ours: str, theirs: str
+    ours: Criterion, theirs: str
 ) -> None:
     """Node by node, on numbers that both hold as they are."""
     from sklearn.datasets import make_classification

@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pandas as pd
@@ -49,6 +49,9 @@ from tests.trees.oracle import (
 from tests.trees.oracle_large import Large, LargeOracle
 
 from sortal import TreeClassifier, datasets
+
+if TYPE_CHECKING:
+    from sortal.trees.learn import Policy
 
 # What is told of missing and unknown values when they are met is tested elsewhere.
 pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.SortalWarning")
@@ -153,7 +156,7 @@ def small_frame() -> tuple[Any, list[str]]:
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_a_model_says_its_policy_and_its_missing_values(policy: str) -> None:
+def test_a_model_says_its_policy_and_its_missing_values(policy: Policy) -> None:
     X, y = small_frame()
     tree = TreeClassifier(missing=policy, pruning=None).fit(X, y)._model
     assert tree.policy == policy

@@ -25,6 +25,8 @@ from sortal.trees.from_sklearn import as_units, from_sklearn, last_below
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from sortal.trees.learn import Policy
+
 AS_GROWN: Any = {"pruning": None, "smoothing": None}
 LARGEST = float(np.finfo(np.float32).max)
 SMALLEST = 2.0**-149  # the smallest float32 above zero
@@ -539,7 +541,7 @@ def test_of_float32s_the_same_are_at_most_a_threshold() -> None:
 
 
 @pytest.mark.parametrize("missing", ["direction", "majority", "error"])
-def test_missing_values_take_the_same_branch(missing: str) -> None:
+def test_missing_values_take_the_same_branch(missing: Policy) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 3)).astype(np.float32).astype(np.float64)
     y = (X[:, 0] > 0) ^ (X[:, 1] > 0.5)

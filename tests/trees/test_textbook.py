@@ -20,6 +20,8 @@ from sortal import TreeClassifier, datasets, score_split
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from sortal.trees.learn import Criterion
+
 # Trees of one class are grown on purpose, or by chance.
 pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.OneClassWarning")
 
@@ -300,7 +302,7 @@ def test_algorithm_19_1_stops_at_the_purity_itself(purity: float, is_leaf: bool)
     ],
 )
 def test_the_best_cut_of_one_column(
-    table: str, column: str, criterion: str, cut: float, score: str
+    table: str, column: str, criterion: Criterion, cut: float, score: str
 ) -> None:
     make, target = TABLES[table]
     tree = TreeClassifier(criterion, pruning=None, max_depth=1).fit(

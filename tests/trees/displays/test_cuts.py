@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -14,6 +14,23 @@ from tests.trees.some_trees import book_rows, book_tree
 
 from sortal import TreeClassifier, datasets
 from sortal.trees.displays.cuts import FrequenciesDisplay, ScoresDisplay
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from sortal.trees.learn import Criterion, Policy
+
+
+def only(display: ScoresDisplay) -> Axes:
+    """The one axes that all curves share."""
+    assert not isinstance(display.ax_, list)
+    return display.ax_
+
+
+def several(display: ScoresDisplay) -> list[Axes]:
+    """The axes, where each curve has its own."""
+    assert isinstance(display.ax_, list)
+    return display.ax_
 
 
 def kinds() -> tuple[Any, Any]:
@@ -93,11 +110,12 @@ def test_figure_19_3() -> None:
     assert length.best is not None
     assert width.best is not None
     assert (length.v[length.best], width.v[width.best]) == (5.45, 3.35)
-    assert words_of(display.ax_) == ["sepal_length ≤ 5.45:  0.531", "sepal_width ≤ 3.35:  0.253"]
-    assert legend_of(display.ax_) == PLANE
-    assert display.ax_.get_ylabel() == "gain in bits"
-    assert display.ax_.get_title() == "Scores of every cut\nnode 0"
-    np.testing.assert_array_equal(display.ax_.lines[0].get_ydata(), length.scores)
+    ax = only(display)
+    assert words_of(ax) == ["sepal_length ≤ 5.45:  0.531", "sepal_width ≤ 3.35:  0.253"]
+    assert legend_of(ax) == PLANE
+    assert ax.get_ylabel() == "gain in bits"
+    assert ax.get_title() == "Scores of every cut\nnode 0"
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), length.scores)
     working = book_tree().working(0, X, y)
     assert length.scores.tolist() == list(working["sepal_length"].column("score"))
 
@@ -105,14 +123,14 @@ def test_figure_19_3() -> None:
 def test_words_that_would_meet_go_into_the_legend() -> None:
     frame = datasets.iris()
     model = TreeClassifier("gini", pruning=None).fit(frame, "species")
-    display = ScoresDisplay.from_estimator(model, frame, "species")
-    assert words_of(display.ax_) == []
-    assert legend_of(display.ax_)[0] == "petal_length ≤ 2.45:  0.333"
-    assert display.ax_.get_ylabel() == "decrease of the Gini index"
+    ax = only(ScoresDisplay.from_estimator(model, frame, "species"))
+    assert words_of(ax) == []
+    assert legend_of(ax)[0] == "petal_length ≤ 2.45:  0.333"
+    assert ax.get_ylabel() == "decrease of the Gini index"
 
 
 @pytest.mark.parametrize("criterion", ["gain", "gain_ratio", "gini", "cart"])
-def test_the_best_cut_is_the_one_that_ranks_first(criterion: str) -> None:
+def test_the_best_cut_is_the_one_that_ranks_first(criterion: Criterion) -> None:
     X, y = book_rows()
     model = TreeClassifier(criterion, min_samples_leaf=20, pruning=None).fit(X, y)
     working = model.working(0, X, y)
@@ -126,12 +144,13 @@ def test_kinds_that_do_not_go_together_have_axes_of_their_own() -> None:
     X, y = kinds()
     model = TreeClassifier(max_depth=2, pruning=None).fit(X, y)
     display = ScoresDisplay.from_estimator(model, X, y)
-    assert len(display.ax_) == 3
+    panels = several(display)
+    assert len(panels) == 3
     by_name = {curve.name: curve for curve in display.curves}
     assert by_name["day"].v.dtype.kind == "M"
     assert by_name["size"].v.tolist() == ["S", "M"]
     assert by_name["x"].v.dtype.kind == "f"
-    panel = display.ax_[[curve.name for curve in display.curves].index("size")]
+    panel = panels[[curve.name for curve in display.curves].index("size")]
     assert [tick.get_text() for tick in panel.get_xticklabels()] == ["S", "M"]
     assert display.figure_.get_suptitle().startswith("Scores of every cut")
     assert rendered(display)
@@ -146,7 +165,7 @@ def test_the_cut_of_a_date_is_written_as_a_date() -> None:
     display = FrequenciesDisplay.from_estimator(model, X, y)
     assert words_of(display.ax_)[0] == "v = 2024-01-04"
     scores = ScoresDisplay.from_estimator(model, X, y)
-    assert words_of(scores.ax_) == ["≤ 2024-01-04:  1"]
+    assert words_of(only(scores)) == ["≤ 2024-01-04:  1"]
 
 
 def test_moments_close_to_1970() -> None:
@@ -160,9 +179,9 @@ def test_attributes_far_apart_have_axes_of_their_own() -> None:
     v = np.arange(5.0)
     near = ScoresDisplay([("a", v, v), ("b", v + 3, v)]).plot()
     assert not isinstance(near.ax_, list)
-    far = ScoresDisplay([("a", v, v), ("b", v * 1000, v)]).plot()
-    assert len(far.ax_) == 2
-    assert words_of(far.ax_[1]) == ["≤ 4000:  4"]
+    far = several(ScoresDisplay([("a", v, v), ("b", v * 1000, v)]).plot())
+    assert len(far) == 2
+    assert words_of(far[1]) == ["≤ 4000:  4"]
     _, ax = plt.subplots()
     assert ScoresDisplay([("a", v, v), ("b", v * 1000, v)]).plot(ax).ax_ is ax
 
@@ -190,7 +209,7 @@ def test_y_may_be_a_column_and_columns_may_have_the_names_of_tables() -> None:
 
 
 @pytest.mark.parametrize("missing", ["direction", "branch", "majority", "fractional"])
-def test_missing_values_are_no_cuts(missing: str) -> None:
+def test_missing_values_are_no_cuts(missing: Policy) -> None:
     """Each threshold is drawn once, with the known rows below it."""
     X = pd.DataFrame({"x": [1.0, 1, 2, 3, 3, np.nan, np.nan]})
     y = list("aabbbaa")

@@ -34,6 +34,7 @@ from sortal.trees.split_scores import score_counts
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from sortal.trees.learn import Criterion
     from sortal.trees.model import TreeModel
 
 # Each example grows a tree.
@@ -52,7 +53,7 @@ class Case:
         seed: int,
         n: int,
         split: str,
-        criterion: str = "gain",
+        criterion: Criterion = "gain",
         weights: Any = None,
         **options: Any,
     ) -> None:
@@ -381,7 +382,7 @@ def test_raising_is_that_of_a_slow_recursion(split: str, n_seeds: int) -> None:
         n, by = int(rng.integers(20, 80)), (0, 1, 4)[seed % 3]
         weights = rng.integers(1, 5, n) / by if by else None
         options: dict[str, Any] = {"class_weight": "balanced"} if seed % 2 else {}
-        criterion = ("gain", "gini")[seed // 2 % 2]
+        criterion: Criterion = "gini" if seed // 2 % 2 else "gain"
         case = Case(seed, n, split, criterion, weights, **options)
         slow = Slow(case.model, case.rows, criterion)
         slow.settle(list(range(n)))
@@ -394,7 +395,7 @@ def test_raising_is_that_of_a_slow_recursion(split: str, n_seeds: int) -> None:
     ("criterion", "measure"),
     [("gain", "gain"), ("gain_ratio", "gain_ratio"), ("gini", "gini_decrease"), ("cart", "cart")],
 )
-def test_scores_of_moved_tests_are_those_of_their_rows(criterion: str, measure: str) -> None:
+def test_scores_of_moved_tests_are_those_of_their_rows(criterion: Criterion, measure: str) -> None:
     n_moved = 0
     for seed in range(8):
         case = Case(seed, 120, "subset", criterion)

@@ -195,7 +195,13 @@ def walked(model: TreeModel, rows: Sequence[Row]) -> Walked:
         [math.nan if row[j] is None and j in (0, 1, 5) else row[j] for row in rows]
         for j in range(6)
     ]
-    return Walked(ends, cells_read.columns, tuple(given), cells_read.missing, cells_read.unknown)
+    return Walked(
+        ends,
+        np.array(cells_read.columns, dtype=np.float64),
+        np.array(given, dtype=object),
+        cells_read.missing,
+        cells_read.unknown,
+    )
 
 
 def ends_of(model: TreeModel, row: Row) -> dict[int, float]:

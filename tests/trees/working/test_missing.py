@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 from fractions import Fraction
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pandas as pd
@@ -35,6 +35,9 @@ from tests.trees.working.test_node import only_row
 from sortal import TreeClassifier, datasets
 from sortal.trees.branches import set_text
 from sortal.trees.split_scores import score_counts
+
+if TYPE_CHECKING:
+    from sortal.trees.learn import Criterion, Policy
 
 pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.SortalWarning")
 
@@ -280,7 +283,7 @@ def test_whether_a_value_is_known_is_no_hyperplane() -> None:
 
 
 @pytest.mark.parametrize(("criterion", "policy"), [SOME_PAIRS[0], *SOME_PAIRS[1::2]])
-def test_many_values_and_classes_that_count_for_more(criterion: str, policy: str) -> None:
+def test_many_values_and_classes_that_count_for_more(criterion: Criterion, policy: Policy) -> None:
     """More values than are listed in sets, dates, weights of classes: the tree's test is first."""
     rng = np.random.default_rng(5)
     n = 300
