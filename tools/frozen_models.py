@@ -100,7 +100,7 @@ def said(estimator: Any) -> dict[str, Any]:
     X: Any = pd.DataFrame(rows)
     if "found" in rows:
         X["found"] = pd.to_datetime(X["found"])
-    if not estimator._fitted.names.by_name:
+    if not hasattr(estimator, "feature_names_in_"):
         X = X.to_numpy(dtype=float)
     has_proba = hasattr(estimator, "predict_proba")
     ask = estimator.predict_proba if has_proba else estimator.decision_function

@@ -108,7 +108,7 @@ def questions(model: Any, frame: pd.DataFrame, again: Path) -> dict[str, Callabl
     columns = [column.name for column in model._schema.columns]
     rows: Any = frame.reindex(columns=columns)
     more: Any = table()
-    if not model._fitted.names.by_name:
+    if not hasattr(model, "feature_names_in_"):
         rows, more = np.zeros((3, len(columns))), (np.eye(4, len(columns)), [0, 1, 0, 1])
     of = {
         "predict": lambda: model.predict(rows),
