@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -84,7 +84,7 @@ class KernelExplanation:
     costs: float | None
     total: float
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Plain lists and strings, ready for JSON; infinities as the words inf and -inf."""
         return {name: _plain(value) for name, value in vars(self).items()}
 
