@@ -7,6 +7,7 @@ python tools/model_schema.py --check    change nothing; fail if it is out of dat
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 from functools import singledispatch
 from pathlib import Path
@@ -155,17 +156,17 @@ def _(kind: fields.Word, defs: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG00
 
 
 @_schema_of.register
-def _(kind: fields.OptionalField, defs: dict[str, Any]) -> dict[str, Any]:
+def _(kind: fields.OptionalField, defs: dict[str, Any]) -> dict[str, Any]:  # type: ignore[type-arg]
     return {"anyOf": [{"type": "null"}, _schema_of(kind.kind, defs)]}
 
 
 @_schema_of.register
-def _(kind: fields.Several, defs: dict[str, Any]) -> dict[str, Any]:
+def _(kind: fields.Several, defs: dict[str, Any]) -> dict[str, Any]:  # type: ignore[type-arg]
     return {"type": "array", "items": _schema_of(kind.kind, defs)}
 
 
 @_schema_of.register
-def _(kind: fields.Named, defs: dict[str, Any]) -> dict[str, Any]:
+def _(kind: fields.Named, defs: dict[str, Any]) -> dict[str, Any]:  # type: ignore[type-arg]
     return {"type": "object", "additionalProperties": _schema_of(kind.kind, defs)}
 
 
@@ -176,7 +177,7 @@ def _(kind: Array, defs: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001
 
 
 @_schema_of.register
-def _(kind: RecordField, defs: dict[str, Any]) -> dict[str, Any]:
+def _(kind: RecordField, defs: dict[str, Any]) -> dict[str, Any]:  # type: ignore[type-arg]
     name = kind.cls.__name__
     if name not in defs:
         defs[name] = {}
@@ -194,8 +195,8 @@ def _(kind: OneOf, defs: dict[str, Any]) -> dict[str, Any]:
 
 
 @_schema_of.register
-def _(kind: OptionsField, defs: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001
-    return _closed(dict.fromkeys(kind._names(), DEF["plain"]))
+def _(kind: OptionsField, defs: dict[str, Any]) -> dict[str, Any]:  # type: ignore[type-arg]  # noqa: ARG001
+    return _closed(dict.fromkeys([one.name for one in dataclasses.fields(kind.cls)], DEF["plain"]))
 
 
 def _object(layout: Layout, defs: dict[str, Any]) -> dict[str, Any]:

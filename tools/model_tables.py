@@ -33,7 +33,7 @@ class Tables:
 
     def __init__(self) -> None:
         self.described: set[str] = set()
-        self.open: dict[str, RecordField] = {}
+        self.open: dict[str, RecordField] = {}  # type: ignore[type-arg]
 
     def of(self, name: str) -> str:
         """What an estimator keeps beyond all others; what all keep, for their base class."""
@@ -47,7 +47,7 @@ class Tables:
             parts.append(self._describe(record))
         return "\n".join(parts)
 
-    def _describe(self, record: RecordField) -> str:
+    def _describe(self, record: RecordField) -> str:  # type: ignore[type-arg]
         name = record.cls.__name__
         words = _flowing(f"**{name}**. " + inspect.cleandoc(record.cls.__doc__ or ""))
         written = {n: k for n, k in record.layout.items() if not isinstance(k, fields.FromSchema)}
@@ -108,7 +108,7 @@ def _(kind: fields.Word) -> str:
 
 
 @_words.register
-def _(kind: fields.Several) -> str:
+def _(kind: fields.Several) -> str:  # type: ignore[type-arg]
     length = "" if kind.dim == "*" else f", one for each of the {kind.dim}"
     length = f" of {kind.dim}" if kind.dim.isdigit() else length
     return f"a list{length}: {_words(kind.kind)}"
@@ -126,7 +126,7 @@ def _(kind: Array) -> str:
 
 
 @_words.register
-def _(kind: RecordField) -> str:
+def _(kind: RecordField) -> str:  # type: ignore[type-arg]
     passed = ", ".join(f"{mine} = {theirs}" for mine, theirs in kind.passed.items())
     return f"`{kind.cls.__name__}`" + (f" with {passed}" if passed else "")
 

@@ -28,6 +28,7 @@ def test_fit_writes_a_model_and_says_what_it_met(run: Callable[..., Any], here: 
     assert model.get_depth() == 1
     file = read_file(here / "penguins.csv")
     kept = model._fit_call.file
+    assert kept is not None
     assert (kept.name, kept.bytes, kept.sha256) == ("penguins.csv", file.n_bytes, file.sha256)
 
 

@@ -65,7 +65,8 @@ def test_what_is_cut_keeps_what_says_most() -> None:
     whole, words = cut_tables(many[:2], ExcerptLimits(6, 10, 10))
     assert (whole, words) == (tuple(many[:2]), ())
     assert cut_rules(None, 3) == (None, "")
-    assert cut_rules([1, 2, 3, 4], 3) == ([1, 2, 3], "3 of 4 rules are shown")
+    rules: Any = [1, 2, 3, 4]
+    assert cut_rules(rules, 3) == ([1, 2, 3], "3 of 4 rules are shown")
     assert sentence([], "f()") == ""
     assert sentence(["one", "", "two"], "f()") == "One; two. All of it: f()"
 
