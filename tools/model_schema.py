@@ -7,7 +7,6 @@ python tools/model_schema.py --check    change nothing; fail if it is out of dat
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import json
 from functools import singledispatch
 from pathlib import Path
@@ -196,7 +195,7 @@ def _(kind: OneOf, defs: dict[str, Any]) -> dict[str, Any]:
 
 @_schema_of.register
 def _(kind: OptionsField, defs: dict[str, Any]) -> dict[str, Any]:  # type: ignore[type-arg]  # noqa: ARG001
-    return _closed(dict.fromkeys([one.name for one in dataclasses.fields(kind.cls)], DEF["plain"]))
+    return _closed(dict.fromkeys(kind.names, DEF["plain"]))
 
 
 def _object(layout: Layout, defs: dict[str, Any]) -> dict[str, Any]:

@@ -87,7 +87,7 @@ _words.register(SummaryField)(lambda kind: "the member `summary`")  # noqa: ARG0
 _words.register(SchemaField)(lambda kind: "a schema")  # noqa: ARG005
 _words.register(ValuesField)(lambda kind: "a list of values")  # noqa: ARG005
 _words.register(LabelType)(lambda kind: "a type of labels")  # noqa: ARG005
-_words.register(OptionsField)(lambda kind: f"options: {', '.join(kind._names())}")
+_words.register(OptionsField)(lambda kind: f"options: {', '.join(kind.names)}")
 _words.register(fields.OptionalField)(lambda kind: f"null, or {_words(kind.kind)}")
 _words.register(fields.Named)(lambda kind: f"by name: {_words(kind.kind)}")
 
