@@ -164,12 +164,7 @@ def test_the_command_of_a_report_is_understood(
     from sortal.tasks.report.reproduce import command
     from sortal.tasks.tables import open_table
 
-    reading: dict[str, Any] = {
-        "na_values": ["NA", "?"],
-        "text": ["sex"],
-        "header": True,
-        "decimal": ".",
-    }
+    reading: Any = {"na_values": ["NA", "?"], "text": ["sex"], "header": True, "decimal": "."}
     few: dict[str, Any] = {"learners": ("tree", "lda"), "baselines": False, "drop": ("year",)}
     asked_for: dict[str, Any] = {"tune": True, "include_rows": True, "random_state": 3}
     wishes = ReportOptions("species", title="It's a title", reading=reading, **few, **asked_for)

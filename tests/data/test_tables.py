@@ -173,7 +173,7 @@ def test_lazy_frames_are_told_their_own_word(monkeypatch: pytest.MonkeyPatch) ->
         def __init__(self) -> None: ...
 
     monkeypatch.setattr(nw, "from_native", lambda *_, **__: Lazy())
-    lazy: Any = object()
-    for use in (read_table, open_table):
+    uses: list[Any] = [read_table, open_table]
+    for use in uses:
         with pytest.raises(InputTypeError, match=r"lazy dask frame .* call its compute\(\) first"):
-            use(lazy)
+            use(object())

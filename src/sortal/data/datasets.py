@@ -85,7 +85,7 @@ def discretized_iris(backend: str = "pandas") -> Any:
         "sepal_width": flowers["sepal_width"],
         "species": [name if name == "setosa" else "other" for name in flowers["species"]],
     }
-    return _build_frame(columns, native_backend)
+    return _build_frame(columns, native_backend).to_native()
 
 
 def play_tennis(backend: str = "pandas", *, day: bool = False) -> Any:
@@ -175,7 +175,7 @@ def _load(file_name: str, backend: str, left_out: str = "") -> Any:
     native_backend = _check_backend(backend)
     columns = _read_columns(file_name)
     columns.pop(left_out, None)
-    return _build_frame(columns, native_backend)
+    return _build_frame(columns, native_backend).to_native()
 
 
 def _check_backend(backend: str) -> _Backend:
@@ -202,13 +202,13 @@ def _typed(cells: Sequence[str]) -> list[Any]:
     return [cell or None for cell in cells]
 
 
-def _build_frame(columns: _Columns, backend: _Backend) -> Any:
-    """A native frame of these columns.
+def _build_frame(columns: _Columns, backend: _Backend) -> nw.DataFrame[Any]:
+    """A frame of these columns.
 
     No schema is given: the cells are typed already, and before pandas 3 a cast to strings would
     turn a missing value into the word "None".
     """
-    return nw.from_dict(columns, backend=backend).to_native()
+    return nw.from_dict(columns, backend=backend)
 
 
 def _bin_sepal_length(length: float) -> str:

@@ -140,6 +140,11 @@ class OptionsField(Generic[Opt]):
     def __init__(self, cls: type[Opt], check: Callable[[Opt], Opt] = lambda made: made) -> None:
         self.cls, self.check = cls, check
 
+    @property
+    def names(self) -> list[str]:
+        """Of the options, in order."""
+        return [entry.name for entry in fields(self.cls)]
+
     def write(self, value: Opt, scope: Scope) -> dict[str, Plain]:  # noqa: ARG002
         """An object."""
         plain = {}
@@ -152,7 +157,7 @@ class OptionsField(Generic[Opt]):
 
     def read(self, data: object, scope: Scope) -> Opt:
         """The options, as the class allows them."""
-        names = [entry.name for entry in fields(self.cls)]
+        names = self.names
         if not isinstance(data, dict) or set(data) != set(names):
             raise scope.wrong(f"does not have the options {', '.join(names)}")
         try:

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Unpack
 
-    from narwhals.typing import IntoDataFrame, IntoSeries
-
     from sortal._typing import Places
     from sortal.tasks.registry import SomeClassifier
     from sortal.tasks.tables import DataLike, FileTable, ReadOptions
@@ -39,9 +37,9 @@ class TrainingRows:
     `places` are those of the labeled rows among all, from 0.
     """
 
-    X: IntoDataFrame
-    y: IntoSeries
-    all_rows: IntoDataFrame
+    X: Any
+    y: Any
+    all_rows: Any
     file: FileTable | None
     places: Places
 

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from os import PathLike
 
-    from narwhals.typing import IntoDataFrame, IntoSeries
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from sortal._typing import Float, LabelsLike, TableLike
     from sortal.base.learner import FitReport
@@ -88,9 +87,9 @@ class FittedClassifier(Protocol):
 class SomeClassifier(FittedClassifier, Protocol):
     """One whose class is known only when it is there, and with it what else it has."""
 
-    _fit_call: FitCall | None
+    _fit_call: FitCall
 
-    def fit(self, X: TableLike, y: LabelsLike) -> Self:
+    def fit(self, X: TableLike, y: LabelsLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit again."""
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -156,9 +155,9 @@ class LearnerEntry:
 
     def draw(
         self,
-        estimator: FittedClassifier,
-        X: IntoDataFrame,
-        y: IntoSeries,
+        estimator: object,
+        X: object,
+        y: object,
         *,
         rows: bool,
         **extra: object,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypedDict, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypedDict
 
 from sortal.data.files.cells import Reading, Written
 from sortal.data.files.column_types import NA_WORDS
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     import pandas as pd
-    from narwhals.typing import IntoDataFrame
 
     from sortal._typing import TableLike
     from sortal.data.files.open import Format
@@ -58,7 +57,7 @@ class ReadOptions(FileOptions, total=False):
 class OpenedTable:
     """A data frame, and the file that it came from, if it did."""
 
-    frame: IntoDataFrame
+    frame: Any
     file: FileTable | None = None
 
     @property
@@ -83,7 +82,7 @@ def open_table(data: DataLike, **options: Unpack[ReadOptions]) -> OpenedTable:
             f"{type(data).__name__} is no table: give the path of a file, '-' for standard input, "
             "or a data frame."
         )
-    return OpenedTable(cast("IntoDataFrame", data))
+    return OpenedTable(data)
 
 
 def read(

@@ -66,8 +66,7 @@ def test_what_is_cut_keeps_what_says_most() -> None:
     assert (whole, words) == (tuple(many[:2]), ())
     assert cut_rules(None, 3) == (None, "")
     rules: Any = [1, 2, 3, 4]
-    found: Any = cut_rules(rules, 3)
-    assert found == ([1, 2, 3], "3 of 4 rules are shown")
+    assert cut_rules(rules, 3) == (rules[:3], "3 of 4 rules are shown")
     assert sentence([], "f()") == ""
     assert sentence(["one", "", "two"], "f()") == "One; two. All of it: f()"
 
@@ -82,7 +81,7 @@ def test_typical_rows_are_middles_and_most_frequent(library: Any) -> None:
     y = ["p"] * 6 + ["q"] * 4
     model = sortal.DiscreteBayes().fit(pd.DataFrame(frame), y)
     X, labels = library.DataFrame(frame), library.Series(y)
-    found = typical_rows(X, labels, ("p", "q"), model._schema.columns)
+    found = typical_rows(X, labels, ["p", "q"], model._schema.columns)
     # of q there are four rows, and what is typical of them would nearly be one of them
     assert found == [("a typical row of p", {"x": 3.0, "word": "b", "empty": None})]
     shown = real_rows(X, [5, 10], model._schema.columns)
@@ -127,7 +126,9 @@ def test_a_learner_is_fitted_without_warnings(rows: TrainingRows) -> None:
     found = comparison(model("lda", 0.9, 12), categorical_features=("year",))
     again = fit_again(found, entrant("lda"), rows)
     assert (again.note, again.options) == ("", {"categorical_features": ["year"]})
-    assert "11 of 344 rows have a missing value and are left out" in str(again.model.fit_report_)
+    assert "11 of 344 rows have a missing value and are left out" in str(
+        again.estimator.fit_report_
+    )
 
 
 def test_options_are_those_that_most_folds_chose(rows: TrainingRows) -> None:
@@ -136,7 +137,7 @@ def test_options_are_those_that_most_folds_chose(rows: TrainingRows) -> None:
     )
     again = fit_again(comparison(one), entrant("lda"), rows)
     assert again.note == "Fitted with shrinkage=0.1, which 2 of 3 folds chose."
-    assert again.model.shrinkage == 0.1
+    assert again.estimator.shrinkage == 0.1
 
 
 @pytest.mark.parametrize(
@@ -166,7 +167,7 @@ def test_what_a_fit_raises_is_a_note(rows: TrainingRows) -> None:
 def test_a_tree_has_a_slider_where_that_takes_no_time(rows: TrainingRows) -> None:
     found = comparison(model("tree", 0.9, 12))
     again = fit_again(found, entrant("tree"), rows)
-    assert is_tree(again.model)
+    assert is_tree(again.estimator)
     path, note = smaller_trees(again, found, rows)
     assert path is not None
     assert note == ""
@@ -181,9 +182,7 @@ def test_a_tree_has_a_slider_where_that_takes_no_time(rows: TrainingRows) -> Non
         "The errors of smaller trees would take about 11 seconds: "
         "model.cost_complexity_path(X, y, cv=10)"
     )
-    X: Any = rows.X
-    y: Any = rows.y
-    others = replace(rows, X=X[:-1], y=y[:-1])
+    others = replace(rows, X=rows.X[:-1], y=rows.y[:-1])
     path, note = smaller_trees(again, found, others)
     assert path is None
     assert "These are not the rows that the tree was grown from" in note

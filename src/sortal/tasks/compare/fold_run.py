@@ -22,12 +22,11 @@ from sortal.tasks.compare.settings import METRICS
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from narwhals.typing import IntoDataFrame
     from numpy.typing import ArrayLike, NDArray
     from sklearn.pipeline import Pipeline
 
     from sortal._typing import Codes, Counts, Float, Places, TableLike
-    from sortal.data.columns import Value, Values
+    from sortal.data.columns import Value
     from sortal.tasks.compare.baselines import EncodedMatrix
     from sortal.tasks.registry import FittedClassifier, LearnerEntry, SomeClassifier
 
@@ -73,7 +72,7 @@ class Folds:
 
 
 def plan_folds(
-    counts: Sequence[int], classes: Values, folds: int, repeats: int | None, seed: int
+    counts: Sequence[int], classes: Sequence[Value], folds: int, repeats: int | None, seed: int
 ) -> Folds:
     """Folds for classes of so many rows each: no more than the smallest class can fill."""
     whole_number("folds", folds, 2)
@@ -110,7 +109,7 @@ def _refuse_many(repeats: int, n_folds: int, n_rows: int) -> None:
         )
 
 
-def _refuse_lonely(counts: Sequence[int], classes: Values) -> None:
+def _refuse_lonely(counts: Sequence[int], classes: Sequence[Value]) -> None:
     lonely = [label for label, n in zip(classes, counts, strict=True) if n < 2]
     if lonely:
         one = len(lonely) == 1
@@ -144,7 +143,7 @@ _LONGEST = 400
 class FoldProblem:
     """The rows, whose labels are codes of classes; the folds; and what all models are told."""
 
-    frame: IntoDataFrame
+    frame: Any
     y: Counts
     labels: NDArray[Any]
     folds: Folds
@@ -173,12 +172,11 @@ class FoldProblem:
         """The code of each label."""
         return {label: k for k, label in enumerate(self.labels.tolist())}
 
-    def rows(self, rows: Places) -> IntoDataFrame:
+    def rows(self, rows: Places) -> Any:
         """Some rows of the table, as the library has them that it came in."""
         frame = read_frame(self.frame)
         assert frame is not None  # noqa: S101  (compare takes frames only)
-        some: IntoDataFrame = frame[rows].to_native()
-        return some
+        return frame[rows].to_native()
 
 
 @dataclass(frozen=True)

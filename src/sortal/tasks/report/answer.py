@@ -201,7 +201,7 @@ def _columns(chosen: FittedLearner) -> list[str]:
     """The columns that the model looks at; a tree need not ask all."""
     names = [str(name) for name in getattr(chosen.estimator, "feature_names_in_", ())]
     if not names and hasattr(chosen.estimator, "_schema"):  # a frame's names need not be words
-        names = [column.name for column in chosen.model._schema.columns]
+        names = [column.name for column in chosen.estimator._schema.columns]
     weights = getattr(chosen.estimator, "feature_importances_", None)
     if weights is None:
         return names

@@ -384,7 +384,7 @@ def _working(
     """The textbook's numbers for the chosen model, and what was cut of them."""
     if chosen is None or not hasattr(chosen.estimator, "working"):
         return None, ""
-    work = chosen.model.working
+    work = chosen.estimator.working
     has_nodes = "node" in signatures.signature(work).parameters
     # of a kernel, the matrices of few rows would tell of each of them
     given = (

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from sortal.tasks.compare.fold_run import Candidate
     from sortal.tasks.compare.settings import ReportOptions
     from sortal.tasks.fit import TrainingRows
-    from sortal.tasks.registry import LearnerEntry, SomeClassifier
+    from sortal.tasks.registry import LearnerEntry
     from sortal.tasks.show import ModelDescription, ModelRules
 
 # A fit to all rows may take this share of the comparison's budget.
@@ -44,14 +44,8 @@ class FittedLearner:
     learner: LearnerEntry
     result: ModelResult
     options: Mapping[str, Any] = field(default_factory=dict)
-    estimator: SomeClassifier | None = None
+    estimator: Any = None
     note: str = ""
-
-    @property
-    def model(self) -> SomeClassifier:
-        """The estimator of one that could be fitted."""
-        assert self.estimator is not None  # noqa: S101  (who asks has looked)
-        return self.estimator
 
 
 def fit_again(comparison: Comparison, entrant: Candidate, rows: TrainingRows) -> FittedLearner:
@@ -153,12 +147,10 @@ _ROWS, _NEIGHBORS = 5, 5
 
 
 def with_neighbors(
-    errors: ErrorAnalysis | None, estimator: SomeClassifier | None, rows: TrainingRows
+    errors: ErrorAnalysis | None, estimator: Any, rows: TrainingRows
 ) -> ErrorAnalysis | None:
     """Errors with the nearest other rows of the first of them; as they are without neighbors."""
-    if errors is None or not errors.places or estimator is None:
-        return errors
-    if not hasattr(estimator, "kneighbors"):
+    if errors is None or not errors.places or not hasattr(estimator, "kneighbors"):
         return errors
     at = np.array(errors.places[:_ROWS])
     frame = nw.from_native(rows.X, eager_only=True)

@@ -64,7 +64,6 @@ if TYPE_CHECKING:
     from sortal.tasks.compare.settings import Settings
     from sortal.tasks.report.gather import ReportFacts
 
-    Decides = BayesModel | FisherModel | IndicatorModel | LinearModel | QuadraticModel | TreeModel
     Start = tuple[str, Mapping[str, Any]]
 
 _HOME: Final = ("sortal.tasks.report", "templates")
@@ -215,7 +214,7 @@ def describe(model: object) -> BrowserModel | None:
 
 
 def decider(
-    model: Decides,
+    model: Any,
     *,
     missing: str = "",
     unknown: str = "",
@@ -267,7 +266,7 @@ _NAME: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
 def decide_part(
-    model: Decides,
+    model: Any,
     *,
     title: str,
     name: str,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame, IntoSeries
 
     from sortal._typing import CostsLike
-    from sortal.data.columns import Values
+    from sortal.data.columns import Value
     from sortal.data.schema import ColumnSchema
     from sortal.pictures import Picture
     from sortal.records.render import PagePart
@@ -52,7 +52,7 @@ _LOOKED_AT = 5000
 
 
 def typical_rows(
-    X: IntoDataFrame, y: IntoSeries, classes: Values, columns: Sequence[ColumnSchema]
+    X: IntoDataFrame, y: IntoSeries, classes: Sequence[Value], columns: Sequence[ColumnSchema]
 ) -> list[Start]:
     """For each of the largest classes the middle of its numbers and its most frequent words."""
     frame = nw.from_native(X, eager_only=True)
@@ -140,7 +140,7 @@ def decide(
 
     if chosen is None:
         return None, "No model was chosen, and so none decides here."
-    estimator = chosen.model
+    estimator = chosen.estimator
     model = getattr(estimator, "_model", None)
     if model is None:
         return None, _in_python(chosen)
@@ -199,7 +199,7 @@ def starts(
     chosen: FittedLearner, rows: TrainingRows, facts: ModelFacts, wishes: ReportOptions
 ) -> list[Start]:
     """Typical rows of the classes; where rows may be shown, those of errors and some others."""
-    estimator = chosen.model
+    estimator = chosen.estimator
     columns = estimator._schema.columns
     found = typical_rows(rows.X, rows.y, estimator.classes_.tolist(), columns)
     if not wishes.include_rows:
@@ -229,7 +229,7 @@ def tree_part_of(
     from sortal.trees.drawing.html import tree_part  # noqa: PLC0415  (templates are slow)
 
     return tree_part(
-        fitted.model._model,
+        fitted.estimator._model,
         name=f"unfold-{fitted.learner.name}".replace("_", "-"),
         title=fitted.learner.title[:1].upper() + fitted.learner.title[1:],
         complexity=path,
@@ -249,7 +249,7 @@ def smaller_trees(
     if seconds > _MOST_SECONDS:
         return None, f"The errors of smaller trees would take about {seconds:,.0f} seconds: {line}"
     try:
-        path: CostComplexityPath = fitted.model.cost_complexity_path(rows.X, rows.y, cv=folds)
+        path: CostComplexityPath = fitted.estimator.cost_complexity_path(rows.X, rows.y, cv=folds)
     except SortalError as error:  # such as rows that the fit held out
         return None, f"The errors of smaller trees are not known: {error}"
     return path, ""
@@ -288,7 +288,7 @@ def _drawn(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             drawn = fitted.learner.draw(
-                fitted.model, rows.X, rows.y, rows=wishes.include_rows, **extra
+                fitted.estimator, rows.X, rows.y, rows=wishes.include_rows, **extra
             )
     except Exception as error:  # noqa: BLE001  (a learner of one's own may raise anything)
         return (), (f"Its pictures could not be drawn. {type(error).__name__}: {one_line(error)}",)

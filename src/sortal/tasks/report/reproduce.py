@@ -50,7 +50,7 @@ def reproduction(
         command="" if file is None else command(wishes, file),
         versions=versions(),
         seed=wishes.random_state,
-        fingerprint="" if chosen is None else _fingerprint(chosen.model),
+        fingerprint="" if chosen is None else _fingerprint(chosen.estimator),
         file="" if file is None else f"{file.name}, {file.n_bytes:,} bytes, sha256 {file.sha256}",
     )
 
