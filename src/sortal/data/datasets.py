@@ -24,6 +24,8 @@ from sortal.errors import ParameterError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from sortal._typing import Frame
+
 
 __all__ = [
     "discretized_iris",
@@ -47,7 +49,7 @@ _SEPAL_LENGTH_CUTS: Final = (5.2, 6.1, 7.0)
 _SEPAL_LENGTH_BINS: Final = ("Very Short", "Short", "Long", "Very Long")
 
 
-def iris(backend: str = "pandas") -> Any:
+def iris(backend: str = "pandas") -> Frame:
     """150 irises of three species, measured in centimeters.
 
     Columns: sepal_length, sepal_width, petal_length, petal_width (numbers) and the class,
@@ -69,7 +71,7 @@ def iris(backend: str = "pandas") -> Any:
     return _load("iris.csv", backend)
 
 
-def discretized_iris(backend: str = "pandas") -> Any:
+def discretized_iris(backend: str = "pandas") -> Frame:
     """The irises with sepal length cut into four bins, and setosa against the rest.
 
     Columns: sepal_length (Very Short up to 5.2, Short up to 6.1, Long up to 7.0, Very Long above),
@@ -88,7 +90,7 @@ def discretized_iris(backend: str = "pandas") -> Any:
     return _build_frame(columns, native_backend).to_native()
 
 
-def play_tennis(backend: str = "pandas", *, day: bool = False) -> Any:
+def play_tennis(backend: str = "pandas", *, day: bool = False) -> Frame:
     """14 days, their weather, and whether tennis was played.
 
     Columns: Outlook (Sunny, Overcast, Rain), Temperature (Hot, Mild, Cool), Humidity (High,
@@ -101,7 +103,7 @@ def play_tennis(backend: str = "pandas", *, day: bool = False) -> Any:
     return _load("play_tennis.csv", backend, "" if day else "Day")
 
 
-def loves_sports(backend: str = "pandas") -> Any:
+def loves_sports(backend: str = "pandas") -> Frame:
     """Seven people, what they love and how old they are.
 
     Columns: LovesOpera, LovesMovies (Yes, No), Age (a whole number of years) and the class,
@@ -112,7 +114,7 @@ def loves_sports(backend: str = "pandas") -> Any:
     return _load("loves_sports.csv", backend)
 
 
-def table_19_3(backend: str = "pandas") -> Any:
+def table_19_3(backend: str = "pandas") -> Frame:
     """Six points with an age, a kind of car and a risk.
 
     Columns: Age (a whole number of years), Car (Sports, Vintage, SUV) and the class, Risk:
@@ -123,7 +125,7 @@ def table_19_3(backend: str = "pandas") -> Any:
     return _load("table_19_3.csv", backend)
 
 
-def table_19_4(backend: str = "pandas", *, instance: bool = False) -> Any:
+def table_19_4(backend: str = "pandas", *, instance: bool = False) -> Frame:
     """Nine instances with two binary attributes and a number.
 
     Columns: a1, a2 (T, F), a3 (a number) and the class, Class: Y (4 rows) or N (5). The number of
@@ -134,7 +136,7 @@ def table_19_4(backend: str = "pandas", *, instance: bool = False) -> Any:
     return _load("table_19_4.csv", backend, "" if instance else "Instance")
 
 
-def table_19_5(backend: str = "pandas") -> Any:
+def table_19_5(backend: str = "pandas") -> Frame:
     """Eight points of the plane, to be parted by a curve.
 
     Columns: A, B (numbers) and the class, Class: H (5 rows) or L (3).
@@ -144,7 +146,7 @@ def table_19_5(backend: str = "pandas") -> Any:
     return _load("table_19_5.csv", backend)
 
 
-def table_20_1(backend: str = "pandas") -> Any:
+def table_20_1(backend: str = "pandas") -> Frame:
     """Four points of the plane whose within-class scatter is exactly singular.
 
     Columns: X1, X2 (numbers) and the class, y: 1 or -1 (whole numbers, two rows each). The
@@ -155,7 +157,7 @@ def table_20_1(backend: str = "pandas") -> Any:
     return _load("table_20_1.csv", backend)
 
 
-def penguins(backend: str = "pandas") -> Any:
+def penguins(backend: str = "pandas") -> Frame:
     """344 penguins of three species, seen near Palmer Station, Antarctica, 2007 to 2009.
 
     Columns: the class comes first, species: Adelie (152 rows), Gentoo (124), Chinstrap (68); then
@@ -170,7 +172,7 @@ def penguins(backend: str = "pandas") -> Any:
     return _load("penguins.csv", backend)
 
 
-def _load(file_name: str, backend: str, left_out: str = "") -> Any:
+def _load(file_name: str, backend: str, left_out: str = "") -> Frame:
     """Read a table of this package into a native frame, without the column left out."""
     native_backend = _check_backend(backend)
     columns = _read_columns(file_name)

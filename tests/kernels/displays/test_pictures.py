@@ -125,6 +125,7 @@ def test_a_precomputed_kernel_and_classes_of_one_mean_have_none() -> None:
         kernel_ = narrow().kernel_
         dual_coef_ = np.empty((len(X), 0))
 
-    flat = pictures(Flat(), X, y)
+    nothing: Any = Flat()
+    flat = pictures(nothing, X, y)
     assert len(flat) == 0
     assert "no direction parts them" in flat.left_out[0]
