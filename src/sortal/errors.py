@@ -150,14 +150,6 @@ def brief(given: object, most: int = 200) -> str:
     return text if len(text) <= most else f"{text[:most]}…"
 
 
-def choose(name: str, given: object, allowed: tuple[str, ...], *, none: bool = False) -> str:
-    """One of a few words; `none` says that None is allowed beside them."""
-    if not isinstance(given, str) or given not in allowed:
-        words = ", ".join(map(repr, (*allowed, None) if none else allowed))
-        raise ParameterError(f"{name}={brief(given)} is not known: it can be {words}.")
-    return str(given)
-
-
 # --- Text of messages: data made safe to print, and nouns and verbs that agree with a number ------
 
 

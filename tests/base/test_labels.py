@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sortal.base.labels import class_array
+from sortal.base.tables import class_array
 
 
 def test_classes_that_a_type_cannot_hold_stay_as_they_are() -> None:

@@ -32,7 +32,7 @@ from sortal.tasks.load import load
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sortal.data.schema import Schema
+    from sortal.data.columns import Schema
     from sortal.data.sources import Batch
 
 pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.SortalWarning")

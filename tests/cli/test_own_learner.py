@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from sortal._typing import Float
     from sortal.base.learner import Fitted
-    from sortal.data.schema import Schema
+    from sortal.data.columns import Schema
     from sortal.data.sources import Batch
     from sortal.decision.scores import Question
 

@@ -5,8 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sortal.data.columns import CategoryColumn, IntegerColumn, NumberColumn
-from sortal.data.schema import ColumnSchema, Kind, Schema
+from sortal.data.columns import (
+    CategoryColumn,
+    ColumnSchema,
+    IntegerColumn,
+    Kind,
+    NumberColumn,
+    Schema,
+)
 from sortal.data.sources import Batch, TableSource, Weights, as_read, gather_blocks, with_weight
 from sortal.data.table import ArrayTable
 

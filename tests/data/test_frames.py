@@ -9,8 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from sortal.data.columns import as_categories
-from sortal.data.schema import ColumnSchema
+from sortal.data.columns import ColumnSchema, as_categories
 from sortal.data.sources import read_table
 
 Cells: TypeAlias = list[Any]

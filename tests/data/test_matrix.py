@@ -10,8 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from sortal.data.columns import as_categories
-from sortal.data.schema import Schema
+from sortal.data.columns import Schema, as_categories
 from sortal.data.sources import DataTable as Table
 from sortal.data.sources import TableSource, read_table, read_weights, with_weight
 from sortal.data.table import ArrayTable, FrameTable, check_matrix

@@ -6,8 +6,16 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sortal.data.columns import MISSING, Value, as_categories, order_of, sort_values
-from sortal.data.schema import ColumnSchema, Kind, Schema
+from sortal.data.columns import (
+    MISSING,
+    ColumnSchema,
+    Kind,
+    Schema,
+    Value,
+    as_categories,
+    order_of,
+    sort_values,
+)
 from sortal.data.table import ArrayTable
 
 WORDS = st.text("abcdef", max_size=2)

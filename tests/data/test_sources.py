@@ -8,8 +8,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from sortal.data.columns import CategoryColumn, NumberColumn, as_categories
-from sortal.data.schema import ColumnSchema, Schema
+from sortal.data.columns import CategoryColumn, ColumnSchema, NumberColumn, Schema, as_categories
 from sortal.data.sources import Batch, TableSource, Weights, read_table
 from sortal.data.table import ArrayTable
 

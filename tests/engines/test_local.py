@@ -16,7 +16,7 @@ from joblib import Parallel, cpu_count, delayed
 from joblib.externals.loky import get_reusable_executor
 
 from sortal import engines
-from sortal.data.schema import ColumnSchema, Schema
+from sortal.data.columns import ColumnSchema, Schema
 from sortal.data.sources import Batch, TableSource
 from sortal.data.table import ArrayTable
 from sortal.engines import LocalEngine, n_threads

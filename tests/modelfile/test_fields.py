@@ -15,8 +15,7 @@ from tests.contract.refusals.model_files import ONE_HASH
 
 import sortal
 from sortal import LinearDiscriminant
-from sortal.data.columns import crowded
-from sortal.data.schema import ColumnSchema, Schema
+from sortal.data.columns import ColumnSchema, Schema, crowded
 from sortal.errors import FormatError
 from sortal.modelfile import fields as layout
 from sortal.modelfile.arrays import Array, ArrayReader, ArrayWriter, OneOf, RecordField

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sortal.data.schema import ColumnSchema, Schema
+from sortal.data.columns import ColumnSchema, Schema
 from sortal.data.sources import TableSource, read_weights
 from sortal.data.table import ArrayTable
 from sortal.engines import LocalEngine

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sortal.data.schema import ColumnSchema, Schema
+from sortal.data.columns import ColumnSchema, Schema
 from sortal.native.trees import CUT, LEAF, NOTHING_MISSING
 from sortal.trees.model import TreeModel
 

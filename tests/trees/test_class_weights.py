@@ -42,7 +42,7 @@ from tests.trees.tables import (
 )
 
 from sortal import TreeClassifier, datasets
-from sortal.data.schema import ColumnSchema, Schema
+from sortal.data.columns import ColumnSchema, Schema
 from sortal.trees.model import (
     Smoothing,
     TreeModel,

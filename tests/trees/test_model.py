@@ -10,8 +10,7 @@ import pytest
 from tests.trees.chains import chain
 
 from sortal import TreeClassifier
-from sortal.data.columns import CategoryColumn, NumberColumn
-from sortal.data.schema import ColumnSchema, Schema
+from sortal.data.columns import CategoryColumn, ColumnSchema, NumberColumn, Schema
 from sortal.data.sources import Batch
 from sortal.decision.scores import Question
 from sortal.native.trees import CUT, LEAF, MULTIWAY, NOTHING_MISSING, SUBSET

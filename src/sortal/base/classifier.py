@@ -22,24 +22,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
-from sortal.base.columns import (
-    add_unused,
-    adopt_kinds,
-    check_kinds,
-    declare_schema,
-    match_columns,
-    merge_declared,
-    refuse_empty,
-)
-from sortal.base.labels import (
-    class_array,
-    common_dtype,
-    read_target,
-    read_truth,
-    split_target,
-    warn_of_measurements,
-    with_classes,
-)
 from sortal.base.learner import (
     AskedRows,
     FitReport,
@@ -57,8 +39,23 @@ from sortal.base.learner import (
 )
 from sortal.base.options import with_parameters
 from sortal.base.save import save
-from sortal.data.columns import union
-from sortal.data.schema import Schema
+from sortal.base.tables import (
+    add_unused,
+    adopt_kinds,
+    check_kinds,
+    class_array,
+    common_dtype,
+    declare_schema,
+    match_columns,
+    merge_declared,
+    read_target,
+    read_truth,
+    refuse_empty,
+    split_target,
+    warn_of_measurements,
+    with_classes,
+)
+from sortal.data.columns import Schema, union
 from sortal.data.sources import TableSource, read_table, read_weights
 from sortal.decision.options import options_for, read_costs
 from sortal.decision.scores import Question, margin

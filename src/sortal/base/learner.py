@@ -17,8 +17,8 @@ from typing import (
 
 import numpy as np
 
-from sortal.base.labels import labels_of
 from sortal.base.options import checked
+from sortal.base.tables import labels_of
 from sortal.data.columns import union
 from sortal.decision.options import costs_for, priors_for
 from sortal.errors import (
@@ -41,8 +41,7 @@ if TYPE_CHECKING:
 
     from sortal._typing import CostsLike, Counts, Float, Mask, PriorsLike
     from sortal.base.save import FitCall
-    from sortal.data.columns import Values
-    from sortal.data.schema import Schema
+    from sortal.data.columns import Schema, Values
     from sortal.data.sources import Batch, DataTable, TableSource
     from sortal.decision.scores import Question, ScoredTerms
     from sortal.engines import Engine

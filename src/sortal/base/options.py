@@ -19,8 +19,14 @@ from inspect import cleandoc
 from textwrap import indent
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
-from sortal.decision.options import check_progress, non_negative, read_seed, share, whole_number
-from sortal.errors import choose
+from sortal.decision.options import (
+    check_progress,
+    choose,
+    non_negative,
+    read_seed,
+    share,
+    whole_number,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable

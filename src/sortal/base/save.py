@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from sortal.base.classifier import TableClassifier
     from sortal.base.learner import Learner
-    from sortal.data.schema import Schema
+    from sortal.data.columns import Schema
 
     AnyClassifier: TypeAlias = TableClassifier[Any, Any, Any]
     AnyFitted: TypeAlias = Fitted[Any, Any, Any]

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from sortal._typing import Float, TableLike
     from sortal.base.learner import Fitted
     from sortal.bayes.model import EncodedBayesRows
-    from sortal.data.schema import Schema
+    from sortal.data.columns import Schema
     from sortal.records.tables import Working
 
     BayesFit: TypeAlias = Fitted[BayesOptions, BayesSummary, BayesModel]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         Mask,
         PriorsLike,
     )
-    from sortal.data.schema import Schema
+    from sortal.data.columns import Schema
     from sortal.summaries.moments import ColumnMoments
     from sortal.summaries.value_tables import BayesSummary
 

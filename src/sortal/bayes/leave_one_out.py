@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from sortal.base.learner import Fitted, Training
     from sortal.bayes.learn import BayesOptions
     from sortal.bayes.model import BayesModel, FittedRows
-    from sortal.data.schema import Schema
+    from sortal.data.columns import Schema
     from sortal.summaries.value_tables import BayesSummary
 
     BayesFit = Fitted[BayesOptions, BayesSummary, BayesModel]

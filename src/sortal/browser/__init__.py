@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from sortal._typing import Float
-    from sortal.data.schema import ColumnSchema, Schema
+    from sortal.data.columns import ColumnSchema, Schema
 
     Ends = tuple[float, float] | None
     Packed = float | list[Any] | dict[str, object]

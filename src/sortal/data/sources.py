@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from sortal._typing import Counts, Float, Places, TableLike
-    from sortal.data.columns import Values
-    from sortal.data.schema import ColumnSchema, Schema
+    from sortal.data.columns import ColumnSchema, Schema, Values
 
 
 @dataclass(frozen=True)

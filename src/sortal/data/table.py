@@ -14,7 +14,9 @@ import numpy as np
 from sortal.data.columns import (
     MISSING,
     CategoryColumn,
+    ColumnSchema,
     IntegerColumn,
+    Kind,
     NumberColumn,
     Values,
     as_categories,
@@ -23,7 +25,6 @@ from sortal.data.columns import (
     rank_array,
     sort_values,
 )
-from sortal.data.schema import ColumnSchema, Kind
 from sortal.errors import ColumnError, InputError, InputTypeError
 
 if TYPE_CHECKING:
@@ -32,8 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sortal._typing import Float, TableLike
-    from sortal.data.columns import Value
-    from sortal.data.schema import Kind
+    from sortal.data.columns import Kind, Value
 
 
 # --- Arrays of Python objects: what they hold, and how it is read --------------------------------

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sortal.errors import ParameterError, brief, choose, counted, listed
+from sortal.errors import ParameterError, brief, counted, listed
 
 if TYPE_CHECKING:
     from sortal._typing import ClassWeight, Float, PriorsLike
@@ -19,6 +19,14 @@ if TYPE_CHECKING:
 
 # Beyond it squares and products leave float64, and what stands beside such a number is lost.
 LARGEST = 1e100
+
+
+def choose(name: str, given: object, allowed: tuple[str, ...], *, none: bool = False) -> str:
+    """One of a few words; `none` says that None is allowed beside them."""
+    if not isinstance(given, str) or given not in allowed:
+        words = ", ".join(map(repr, (*allowed, None) if none else allowed))
+        raise ParameterError(f"{name}={brief(given)} is not known: it can be {words}.")
+    return str(given)
 
 
 def check_progress(name: str, given: Any) -> Any:

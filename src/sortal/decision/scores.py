@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sortal._typing import Counts, Float
-    from sortal.data.schema import Design
+    from sortal.data.columns import Design
     from sortal.data.sources import Batch
 
 RowPass: TypeAlias = "Callable[[Batch], ScoredTerms]"

@@ -13,7 +13,7 @@ from sortal.discriminants.gaussian import GaussianClasses
 if TYPE_CHECKING:
     from sortal._typing import Float
     from sortal.browser import Ends
-    from sortal.data.schema import Design
+    from sortal.data.columns import Design
     from sortal.discriminants.fisher.learn import FisherModel
     from sortal.discriminants.linear.learn import IndicatorModel, LinearModel
     from sortal.discriminants.linear_functions import ConditionalMean, LinearMap, Nearest

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, cast
 import numpy as np
 
 from sortal.base.classifier import TableClassifier
-from sortal.base.columns import refuse_empty
-from sortal.base.labels import class_array, read_target, split_target
 from sortal.base.learner import (
     CellWords,
     FitReport,
@@ -20,7 +18,8 @@ from sortal.base.learner import (
     offered,
     refuse_one_class,
 )
-from sortal.data.schema import Design
+from sortal.base.tables import class_array, read_target, refuse_empty, split_target
+from sortal.data.columns import Design
 from sortal.data.sources import TableSource, read_table
 from sortal.decision.options import options_for
 from sortal.decision.posterior import Decisions, leading, log_of
@@ -80,7 +79,7 @@ if TYPE_CHECKING:
 
     from sortal._typing import CostsLike, Float, Label, LabelsLike, PriorsLike, TableLike
     from sortal.base.learner import Training
-    from sortal.data.schema import Schema
+    from sortal.data.columns import Schema
     from sortal.decision.scores import Question, RowPass
     from sortal.discriminants.fisher.learn import FisherModel
     from sortal.discriminants.held_out import HeldOut

@@ -12,8 +12,7 @@ from sortal.records.tables import Table
 
 if TYPE_CHECKING:
     from sortal._typing import Float, Mask
-    from sortal.data.columns import Value, Values
-    from sortal.data.schema import Design
+    from sortal.data.columns import Design, Value, Values
     from sortal.decision.posterior import Decisions
     from sortal.discriminants.linear_functions import CenteredRows, LinearMap
     from sortal.discriminants.quadratic.learn import QuadraticMap

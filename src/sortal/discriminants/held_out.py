@@ -53,8 +53,7 @@ if TYPE_CHECKING:
 
     from sortal._typing import Codes, Float, Mask, Places
     from sortal.base.learner import Fitted, Training
-    from sortal.data.columns import Values
-    from sortal.data.schema import Schema
+    from sortal.data.columns import Schema, Values
     from sortal.data.sources import Batch, TableSource
     from sortal.decision.scores import RowFunctions
     from sortal.discriminants.leave_one_out import GridScores, LeaveOneOutDensity

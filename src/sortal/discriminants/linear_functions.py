@@ -35,8 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sortal._typing import Codes, Counts, Float, Label, Mask, Places
-    from sortal.data.columns import Values
-    from sortal.data.schema import Design
+    from sortal.data.columns import Design, Values
     from sortal.data.sources import Batch
     from sortal.decision.scores import RowFunctions
 

@@ -10,8 +10,7 @@ import numpy as np
 
 from sortal.base.learner import counted_cells
 from sortal.base.options import one_of
-from sortal.data.columns import as_value, sort_values, union
-from sortal.data.schema import ColumnSchema, Design, Schema
+from sortal.data.columns import ColumnSchema, Design, Schema, as_value, sort_values, union
 from sortal.data.table import two_sum
 from sortal.decision.geometry import EPS, VARIANCE_FLOOR, involved, rounded, survey
 from sortal.decision.options import numbers, read_class_weight, read_priors

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
     from sortal._typing import Counts, Float, TableLike
     from sortal.base.learner import Fitted, Training
-    from sortal.data.schema import Schema
+    from sortal.data.columns import Schema
     from sortal.data.sources import Batch, DataTable, TableSource
     from sortal.decision.scores import Question, ScoredTerms
     from sortal.kernels.explain import KernelExplanation, KernelRows

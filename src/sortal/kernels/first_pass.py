@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sortal.base.learner import CellWords
-from sortal.data.columns import union
-from sortal.data.schema import Design, Schema
+from sortal.data.columns import Design, Schema, union
 from sortal.data.table import infinite
 from sortal.decision.geometry import EPS
 from sortal.decision.options import read_seed

@@ -22,7 +22,7 @@ from sortal.base.options import (
     random_state,
     whole,
 )
-from sortal.data.schema import Schema
+from sortal.data.columns import Schema
 from sortal.decision.options import (
     as_real,
     is_whole,

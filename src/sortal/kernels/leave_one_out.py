@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
 
-from sortal.data.columns import NumberColumn
-from sortal.data.schema import ColumnSchema, Schema
+from sortal.data.columns import ColumnSchema, NumberColumn, Schema
 from sortal.decision.posterior import posterior
 from sortal.discriminants.leave_one_out import (
     GridScores,

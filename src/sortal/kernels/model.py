@@ -34,8 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from sortal._typing import Counts, Float, Mask
-    from sortal.data.columns import Values
-    from sortal.data.schema import Design
+    from sortal.data.columns import Design, Values
     from sortal.data.sources import Batch
 
 

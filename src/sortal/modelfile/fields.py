@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, get_args
 
 import numpy as np
 
-from sortal.data.schema import ColumnSchema, Design, Kind, Schema
+from sortal.data.columns import ColumnSchema, Design, Kind, Schema
 from sortal.errors import FormatError, counted
 from sortal.modelfile.values import (
     from_plain,

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sortal.data.columns import crowded, order_of
-from sortal.data.schema import Design
+from sortal.data.columns import Design, crowded, order_of
 from sortal.errors import FormatError, counted
 
 if TYPE_CHECKING:
@@ -24,8 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sortal._typing import Plain
-    from sortal.data.columns import Values
-    from sortal.data.schema import Schema
+    from sortal.data.columns import Schema, Values
 
 # Numbers without a JSON of their own.
 ODD = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
     from sortal._typing import Counts, Float, TableLike
     from sortal.base.learner import Training
-    from sortal.data.schema import Schema
+    from sortal.data.columns import Schema
     from sortal.neighbors.learn import NeighborsFit
     from sortal.neighbors.model import Near
     from sortal.neighbors.votes import FoundNeighbors

@@ -64,8 +64,7 @@ if TYPE_CHECKING:
         PriorsLike,
     )
     from sortal.base.learner import Fitted, Training
-    from sortal.data.columns import Values
-    from sortal.data.schema import Schema
+    from sortal.data.columns import Schema, Values
 
     Matrix = NDArray[np.floating[Any]]
     NeighborsFit: TypeAlias = "Fitted[NeighborsOptions, KeptRows, NeighborsModel]"

@@ -47,8 +47,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sortal._typing import Codes, Counts, Float, Mask
-    from sortal.data.columns import Values
-    from sortal.data.schema import Schema
+    from sortal.data.columns import Schema, Values
     from sortal.data.sources import Batch, TableSource
     from sortal.decision.geometry import Geometry
     from sortal.native.neighbors import Kind

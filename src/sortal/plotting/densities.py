@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
 import numpy as np
 
-from sortal.base.labels import split_target
+from sortal.base.tables import split_target
 from sortal.decision.options import is_whole
 from sortal.errors import ParameterError, agreed, counted, listed
 from sortal.plotting.axes import (

@@ -11,7 +11,7 @@ from matplotlib.colors import to_hex, to_rgb
 from matplotlib.patches import Patch, PathPatch
 from matplotlib.path import Path
 
-from sortal.base.labels import read_codes, split_target
+from sortal.base.tables import read_codes, split_target
 from sortal.data.columns import union
 from sortal.data.table import objects_of
 from sortal.errors import ParameterError, counted

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 from scipy.special import logsumexp
 
-from sortal.base.labels import read_codes, split_target
+from sortal.base.tables import read_codes, split_target
 from sortal.data.sources import read_table
 from sortal.data.table import objects_of
 from sortal.decision.options import read_costs

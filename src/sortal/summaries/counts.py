@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     CheckTable = Callable[[Counts, str], None]
     Check = Callable[[Counts, str], None]
     from sortal._typing import Float
-    from sortal.data.schema import Schema
+    from sortal.data.columns import Schema
 
 
 @dataclass(frozen=True, eq=False)

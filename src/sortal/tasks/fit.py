@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 import numpy as np
 
-from sortal.base.labels import looks_measured
 from sortal.base.save import DataFile, FitCall
+from sortal.base.tables import looks_measured
 from sortal.errors import LabelError, MissingValueWarning, ParameterError, agreed, counted, warn
 from sortal.tasks.registry import check_columns, features_among, find
 from sortal.tasks.tables import open_table

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from sortal.base.save import DataFile
-    from sortal.data.columns import Value, Values
-    from sortal.data.schema import ColumnSchema
+    from sortal.data.columns import ColumnSchema, Value, Values
     from sortal.tasks.registry import FittedClassifier, SomeClassifier
     from sortal.tasks.tables import DataLike, FileTable, ReadOptions
 

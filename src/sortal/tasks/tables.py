@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from sortal._typing import TableLike
+    from sortal.data.columns import Kind
     from sortal.data.files.open import Format
-    from sortal.data.schema import Kind
 
 DataLike: TypeAlias = "TableLike | os.PathLike[str] | OpenedTable"
 

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sortal._typing import Codes, Mask
-    from sortal.data.columns import Value, Values
-    from sortal.data.schema import ColumnSchema
+    from sortal.data.columns import ColumnSchema, Value, Values
     from sortal.records.tables import Cell
     from sortal.trees.model import TreeModel
 

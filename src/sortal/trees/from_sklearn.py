@@ -12,8 +12,7 @@ from sklearn.ensemble import BaseEnsemble
 from sklearn.tree import DecisionTreeClassifier
 
 from sortal.base.learner import FitReport, Fitted, InputNames
-from sortal.data.columns import as_value
-from sortal.data.schema import ColumnSchema, Schema
+from sortal.data.columns import ColumnSchema, Schema, as_value
 from sortal.decision.options import is_whole
 from sortal.errors import (
     ColumnError,

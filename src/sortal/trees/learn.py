@@ -26,8 +26,8 @@ from sortal.base.options import (
     whole,
 )
 from sortal.data.columns import brief_moments, column_ranges
-from sortal.decision.options import is_whole, non_negative, share
-from sortal.errors import ParameterError, WeightError, brief, choose
+from sortal.decision.options import choose, is_whole, non_negative, share
+from sortal.errors import ParameterError, WeightError, brief
 from sortal.native import trees
 from sortal.trees.model import Smoothing, TreeModel, code_counts
 from sortal.trees.rows import ASKED_AS, end_nodes, part_bits, read_weights, scale_rows, unscale
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
         Places,
         PriorsLike,
     )
-    from sortal.data.schema import Schema
+    from sortal.data.columns import Schema
     from sortal.trees.rows import EncodedTreeRows, TreeRows
 
 

@@ -37,8 +37,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sortal._typing import Codes, Counts, Float, Mask, Places
-    from sortal.data.columns import Value, Values
-    from sortal.data.schema import Schema
+    from sortal.data.columns import Schema, Value, Values
 
     Int = NDArray[np.integer]
     Int8 = NDArray[np.int8]

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from sortal.base.learner import CellWords, FitReport, Learner
-from sortal.data.columns import union
-from sortal.data.schema import Schema
+from sortal.data.columns import Schema, union
 from sortal.decision.folds import assign_folds, from_pairs, held_out, numbered
 from sortal.decision.options import is_whole, read_seed
 from sortal.engines import n_threads

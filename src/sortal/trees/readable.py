@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from sortal.base.classifier import TableClassifier
 from sortal.data.sources import as_read
-from sortal.decision.options import whole_number
-from sortal.errors import InputError, choose, counted
+from sortal.decision.options import choose, whole_number
+from sortal.errors import InputError, counted
 from sortal.records.tables import Explanations
 from sortal.trees.branches import check_max_values, node_table
 from sortal.trees.drawing.layout import Drawing, draw_tree

@@ -11,8 +11,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sortal import native
-from sortal.data.columns import MISSING, UNKNOWN, as_categories, as_numbers, recode_columns
-from sortal.data.schema import ColumnSchema, Schema
+from sortal.data.columns import (
+    MISSING,
+    UNKNOWN,
+    ColumnSchema,
+    Schema,
+    as_categories,
+    as_numbers,
+    recode_columns,
+)
 from sortal.data.sources import with_weight
 from sortal.data.table import infinite
 from sortal.decision.options import read_class_weight, read_costs, read_priors

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from sortal.errors import choose, counted
+from sortal.decision.options import choose
+from sortal.errors import counted
 from sortal.native.trees import LEAF, MULTIWAY
 from sortal.records import render as faces
 from sortal.records.render import number_text, quoted, share_text

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from sortal import native
-from sortal.base.labels import read_target
+from sortal.base.tables import read_target
 from sortal.data.columns import MISSING, as_categories, kept
 from sortal.data.sources import read_weights, refuse_measurements
 from sortal.errors import InputError, LabelError, counted

@@ -14,7 +14,7 @@ import scipy.sparse
 from tests.contract.refusals.table import Refusal
 
 from sortal.data import datasets
-from sortal.data.schema import ColumnSchema, Schema
+from sortal.data.columns import ColumnSchema, Schema
 from sortal.data.sources import TableSource, read_table, read_weights
 from sortal.data.table import ArrayTable, check_matrix
 from sortal.engines import LocalEngine

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats as scipy_stats
 
-from sortal.data.schema import ColumnSchema, Design, Schema
+from sortal.data.columns import ColumnSchema, Design, Schema
 from sortal.discriminants.classical import assumptions
 from sortal.discriminants.classical.assumptions import mardia, shape_of, statistics_of
 

@@ -17,8 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.trees.tables import HALF
 
-from sortal.data.columns import CategoryColumn, NumberColumn
-from sortal.data.schema import ColumnSchema, Schema
+from sortal.data.columns import CategoryColumn, ColumnSchema, NumberColumn, Schema
 from sortal.data.sources import Batch
 from sortal.native.trees import CUT, LEAF, MULTIWAY, SPREAD, SUBSET
 from sortal.trees.branches import describe_test, node_table

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     import duckdb
     import pandas as pd
 
+    from sortal.data.columns import Kind
     from sortal.data.files.column_types import InferredType
-    from sortal.data.schema import Kind
 
     Connection = duckdb.DuckDBPyConnection
 

@@ -24,7 +24,7 @@ from sortal.errors import agreed, counted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from sortal.data.schema import Kind
+    from sortal.data.columns import Kind
 
     Connection = duckdb.DuckDBPyConnection
 

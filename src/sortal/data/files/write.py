@@ -15,7 +15,7 @@ from sortal.data.columns import dump_json, is_missing
 from sortal.data.files.column_types import duck_for, quoted
 from sortal.data.files.open import BLOCK, STANDARD_INPUT
 from sortal.data.sources import read_frame
-from sortal.errors import ColumnError, InputTypeError, ParameterError, choose
+from sortal.errors import ColumnError, InputTypeError, ParameterError, brief
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -69,10 +69,16 @@ def write_table(
         _write(table, draft, kind, excel_safe)
 
 
+_FORMATS = ("csv", "jsonl", "parquet")
+
+
 def format_of(path: str | os.PathLike[str], given: str | None) -> str:
     """The format asked for, or the one that the name of the file says."""
     if given is not None:
-        return choose("format", given, ("csv", "jsonl", "parquet"))
+        if given not in _FORMATS:
+            known = ", ".join(map(repr, _FORMATS))
+            raise ParameterError(f"format={brief(given)} is not known: it can be {known}.")
+        return given
     suffix = Path(os.fspath(path)).suffix.lower()
     if suffix not in _SUFFIXES:
         endings = ", ".join(filter(None, _SUFFIXES))

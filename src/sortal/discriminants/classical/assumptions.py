@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import chdtrc, ndtr
 
-from sortal.data.columns import MISSING, UNKNOWN
-from sortal.data.schema import Design, Schema
+from sortal.data.columns import MISSING, UNKNOWN, Design, Schema
 from sortal.data.table import LARGEST, infinite, too_large
 from sortal.decision.geometry import survey
 from sortal.discriminants.classical.separability import (

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 from scipy.stats import norm
 
-from sortal.base.labels import read_codes, split_target
+from sortal.base.tables import read_codes, split_target
 from sortal.decision.options import is_whole
 from sortal.discriminants.displays.directions import ProjectionDisplay
 from sortal.errors import ParameterError, agreed, counted, listed

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from sortal.decision.options import numbers
+from sortal.decision.options import choose, numbers
 from sortal.decision.scores import ask, identity, public_functions
 from sortal.discriminants.estimator import DiscriminantClassifier, note_columns, scored_learner
 from sortal.discriminants.fisher.learn import (
@@ -20,7 +20,6 @@ from sortal.discriminants.fisher.learn import (
 )
 from sortal.discriminants.working import ShownRows, show_fisher
 from sortal.engines import gather
-from sortal.errors import choose
 from sortal.records.tables import framed
 
 if TYPE_CHECKING:

@@ -44,8 +44,7 @@ from sortal.records.tables import table_of
 if TYPE_CHECKING:
     from sortal._typing import CategoricalFeatures, Float, Mask
     from sortal.base.learner import Training
-    from sortal.data.columns import Values
-    from sortal.data.schema import Schema
+    from sortal.data.columns import Schema, Values
     from sortal.discriminants.statistics import ClassStatistics, MissingPolicy, UnknownPolicy
     from sortal.records.tables import Table
     from sortal.summaries.counts import DiscriminantSummary

@@ -16,6 +16,7 @@ from sortal.base.to_sklearn import (
     verify,
     wear_names,
 )
+from sortal.decision.options import choose
 from sortal.decision.scores import ask, identity, public_functions
 from sortal.discriminants.estimator import (
     DiscriminantClassifier,
@@ -29,7 +30,6 @@ from sortal.discriminants.linear.learn import LinearModel, LinearOptions, build_
 from sortal.discriminants.linear.leave_one_out import LinearLeaveOut
 from sortal.discriminants.linear_functions import boundary
 from sortal.discriminants.working import show_linear
-from sortal.errors import choose
 from sortal.records.tables import framed
 
 if TYPE_CHECKING:

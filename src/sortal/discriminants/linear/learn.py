@@ -50,8 +50,7 @@ from sortal.records.tables import Table
 if TYPE_CHECKING:
     from sortal._typing import CategoricalFeatures, ClassWeight, CostsLike, Float, PriorsLike
     from sortal.base.learner import Training
-    from sortal.data.columns import Values
-    from sortal.data.schema import Schema
+    from sortal.data.columns import Schema, Values
     from sortal.discriminants.statistics import ClassStatistics, MissingPolicy, UnknownPolicy
     from sortal.summaries.counts import DiscriminantSummary
 

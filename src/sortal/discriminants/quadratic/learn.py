@@ -66,8 +66,7 @@ if TYPE_CHECKING:
         Places,
         PriorsLike,
     )
-    from sortal.data.columns import Values
-    from sortal.data.schema import Design
+    from sortal.data.columns import Design, Values
     from sortal.data.sources import Batch
     from sortal.decision.scores import Mapped
     from sortal.discriminants.gaussian import Frame, QuadraticParts

@@ -18,7 +18,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from sortal.base.columns import declare_schema
+from sortal.base.tables import declare_schema
 from sortal.data.columns import CategoryColumn
 from sortal.data.sources import read_column, read_table
 from sortal.errors import ParameterError, listed

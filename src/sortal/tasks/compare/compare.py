@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import narwhals as nw
 import numpy as np
 
-from sortal.base.labels import class_array, read_target
 from sortal.base.learner import refuse_one_class
+from sortal.base.tables import class_array, read_target
 from sortal.data.sources import read_labels
+from sortal.decision.options import choose as choose_word
 from sortal.engines import n_cores, n_threads
 from sortal.errors import InputError, ParameterError, listed
-from sortal.errors import choose as choose_word
 from sortal.tasks.compare.baselines import baselines as all_baselines
 from sortal.tasks.compare.baselines import find_baseline
 from sortal.tasks.compare.choose import build_comparison

@@ -11,7 +11,7 @@ import narwhals as nw
 import numpy as np
 from scipy.stats import hypergeom, mannwhitneyu
 
-from sortal.base.columns import declare_schema
+from sortal.base.tables import declare_schema
 from sortal.data.columns import MISSING, CategoryColumn
 from sortal.data.sources import read_column, read_table
 from sortal.errors import agreed, counted

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame, IntoSeries
 
     from sortal._typing import CostsLike
-    from sortal.data.columns import Value
-    from sortal.data.schema import ColumnSchema
+    from sortal.data.columns import ColumnSchema, Value
     from sortal.pictures import Picture
     from sortal.records.render import PagePart
     from sortal.tasks.compare.comparison import Comparison

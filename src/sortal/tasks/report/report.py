@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sortal.data.atomic_write import replace_file
-from sortal.errors import ParameterError, choose
+from sortal.decision.options import choose
+from sortal.errors import ParameterError
 from sortal.records.render import fold
 from sortal.tasks.compare.settings import ReportOptions
 from sortal.tasks.report.gather import gather, plain_facts

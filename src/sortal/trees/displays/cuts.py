@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, cast
 import matplotlib.pyplot as plt
 import numpy as np
 
-from sortal.base.labels import split_target
+from sortal.base.tables import split_target
 from sortal.data.sources import read_table
 from sortal.decision.options import is_whole
 from sortal.errors import ColumnError, ParameterError, listed

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.lines import Line2D
 
-from sortal.base.labels import split_target
+from sortal.base.tables import split_target
 from sortal.data.sources import read_table
 from sortal.errors import ColumnError, ParameterError, listed
 from sortal.plotting.axes import (

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
-from sortal.decision.options import whole_number
-from sortal.errors import choose, counted
+from sortal.decision.options import choose, whole_number
+from sortal.errors import counted
 from sortal.native.trees import LEAF
 from sortal.trees.drawing.boxes import (
     SMALL,

@@ -9,7 +9,8 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from sortal.errors import choose, counted
+from sortal.decision.options import choose
+from sortal.errors import counted
 from sortal.plotting.axes import color
 from sortal.records.render import number_text
 from sortal.trees.drawing.boxes import LETTERS, PAD, SMALL, TINY, pattern, text_width

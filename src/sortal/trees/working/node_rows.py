@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sortal._typing import Codes, Counts, Float, Mask, Places
-    from sortal.data.schema import ColumnSchema
+    from sortal.data.columns import ColumnSchema
     from sortal.native.trees import Growth, SplitScores
     from sortal.trees.model import TreeModel
     from sortal.trees.rows import TreeRows
