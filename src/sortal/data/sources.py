@@ -240,8 +240,9 @@ def read_frame(X: object) -> nw.DataFrame[Any] | None:
     try:
         frame = nw.from_native(X, pass_through=True)
     except DuplicateError as error:
+        line = " ".join(str(error).split())
         raise ColumnError(
-            f"Two columns of this table have the same name ({_one_line(error)}): rename them, so "
+            f"Two columns of this table have the same name ({line}): rename them, so "
             "that each name occurs once."
         ) from None
     except NarwhalsError as error:
@@ -253,10 +254,6 @@ def read_frame(X: object) -> nw.DataFrame[Any] | None:
             f"A lazy {library} frame was given, whose rows are not read yet: call its {made} first."
         )
     return frame if isinstance(frame, nw.DataFrame) else None
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())
 
 
 def _is_sparse(X: object) -> bool:

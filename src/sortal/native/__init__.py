@@ -1,7 +1,10 @@
 """The one package that imports the compiled core (import-linter cannot see compiled modules).
 
 Each function takes one block of rows: `classes` are int32 codes in 0 .. n_classes - 1, `units`
-int64 weights or None where every row weighs one.
+int64 weights or None where every row weighs one. A row's terms are its numbers, then for each code
+column j 0/1 indicators of sizes[j] values.
+
+What needs no more than the core's own function is that function, described by its docstring.
 """
 
 from __future__ import annotations
@@ -9,6 +12,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from sortal.native import _core
+from sortal.native._core import add_terms as add_terms
+from sortal.native._core import center_rows as center_rows
+from sortal.native._core import count_codes as count_codes
+from sortal.native._core import count_missing as count_missing
+from sortal.native._core import map_rows as map_rows
+from sortal.native._core import not_finite as not_finite
+from sortal.native._core import place_integers as place_integers
+from sortal.native._core import rank_integers as rank_integers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,13 +33,6 @@ if TYPE_CHECKING:
 MAX_SPAN = 1 << 16
 
 
-def count_codes(
-    codes: Int32, n_values: int, classes: Int32, n_classes: int, units: Int64 | None
-) -> Int64:
-    """Weights by value and class; a negative code is a missing value."""
-    return _core.count_codes(codes, n_values, classes, n_classes, units)
-
-
 def count_integers(
     columns: Sequence[Int64],
     classes: Int32,
@@ -38,33 +42,6 @@ def count_integers(
 ) -> list[tuple[int, Int64] | None]:
     """Per column (lowest value, weights by value and class); None where values span too far."""
     return _core.count_integers(list(columns), classes, n_classes, units, max_span)
-
-
-def rank_integers(column: Int64) -> tuple[Int64, Int32]:
-    """The sorted distinct values of a column, and each row's rank among them."""
-    return _core.rank_integers(column)
-
-
-def place_integers(
-    columns: Sequence[Int64], lists: Sequence[tuple[int, Int32]], n: int, unknown: int
-) -> Int32:
-    """Codes of whole numbers, a row a column; list j is (lowest value, codes from there on)."""
-    return _core.place_integers(list(columns), list(lists), n, unknown)
-
-
-def add_terms(total: Float, table: Float, codes: Int32) -> None:
-    """Add row codes[i] of the table to row i of the total, in place; negative codes add nothing."""
-    _core.add_terms(total, table, codes)
-
-
-def not_finite(columns: Sequence[Float]) -> list[bool]:
-    """Which columns hold a NaN or an infinity."""
-    return _core.not_finite(list(columns))
-
-
-def count_missing(columns: Sequence[Float]) -> list[int]:
-    """How many NaN each column holds; -1 where it holds an infinity."""
-    return _core.count_missing(list(columns))
 
 
 class Scores(NamedTuple):
@@ -145,43 +122,6 @@ def class_moments(
 ) -> tuple[Int64, Float, Float, Float]:
     """Per class (units, mean, tail of the mean, M2) of the values that are not NaN."""
     return _core.class_moments(values, classes, n_classes, units, wide)
-
-
-def center_rows(
-    columns: Sequence[Float],
-    codes: Sequence[Int32],
-    sizes: Sequence[int],
-    rows: Int64 | None,
-    origin: Float,
-    fill: Float | None,
-    scale: Float | None,
-    out: Float,
-) -> int:
-    """out[i] = scale[i] · (z, 1, ‖z‖²), z = row rows[i] − origin; how many ‖z‖² are not finite.
-
-    A row is its numbers, then for each code column j 0/1 indicators of sizes[j] values. A missing
-    value (NaN, a negative code) takes the values of `fill`, NaN where None. Without `rows`, the
-    first len(out).
-    """
-    return _core.center_rows(
-        list(columns), list(codes), list(sizes), rows, origin, fill, scale, out
-    )
-
-
-def map_rows(
-    columns: Sequence[Float],
-    codes: Sequence[Int32],
-    sizes: Sequence[int],
-    center: Float,
-    weights: Float,
-    offsets: Float,
-    out: Float,
-) -> int:
-    """out[i, k] = offsets[k] + (row i - center) · weights[k]; terms as in `center_rows`.
-
-    A row with a missing value or an infinity becomes NaN. Returns how many rows did.
-    """
-    return _core.map_rows(list(columns), list(codes), list(sizes), center, weights, offsets, out)
 
 
 def square_rows(

@@ -10,12 +10,13 @@ import numpy as np
 
 from sortal.base.learner import CellWords, FitReport, Learner
 from sortal.data.columns import Schema, union
+from sortal.data.sources import as_read, gather_blocks
 from sortal.decision.folds import assign_folds, from_pairs, held_out, numbered
 from sortal.decision.options import is_whole, read_seed
 from sortal.engines import n_threads
 from sortal.errors import OneLeafWarning, ParameterError, agreed, brief, counted, warn
 from sortal.modelfile.arrays import RecordField
-from sortal.modelfile.fields import Layout, OptionalField
+from sortal.modelfile.fields import Layout, OptionalField, Several, Word
 from sortal.native import trees
 from sortal.native.trees import LEAF, added_errors, prune_raising, score_branches, score_tests
 from sortal.trees.cost_complexity import (
@@ -273,7 +274,9 @@ class FittedTree(TreeModel):
     cp_table: CostComplexityPath | None = None
 
     LAYOUT: ClassVar[Layout] = Layout(
-        **TreeModel.LAYOUT, cp_table=OptionalField(RecordField(CostComplexityPath))
+        **TreeModel.LAYOUT,
+        notes=Several(Word()),
+        cp_table=OptionalField(RecordField(CostComplexityPath)),
     )
 
 
@@ -436,9 +439,8 @@ def _warn_of_one_leaf(model: TreeModel, pruning: str) -> None:
 def report(rows: TreeRows, model: FittedTree | None) -> FitReport:
     """The rows of a fit, the size of its tree, and how it was pruned."""
     assert model is not None  # noqa: S101  (any rows make one)
-    missing = zip(rows.schema.names, rows.encoded.missing.tolist(), strict=True)
     notes = (*size_notes(model), *model.notes)
-    return FitReport(rows.size, {name: n for name, n in missing if n}, notes)
+    return FitReport.of(rows.size, rows.schema, rows.encoded.missing, notes)
 
 
 def _origin(fitted: TreeFit) -> tuple[str, list[object]]:
@@ -450,8 +452,7 @@ def _origin(fitted: TreeFit) -> tuple[str, list[object]]:
 def _summarize(training: Training, plan: Callable[[Batch], TreeRows], _: TreeOptions) -> TreeRows:
     # a tree looks at all rows together: one block spares it a copy of them
     source = replace(training.source, block_rows=training.source.table.n_rows)
-    (rows,) = training.engine.map(source, plan)
-    return rows
+    return plan(gather_blocks(list(training.engine.map(source, as_read))))
 
 
 _ROWS_STAY = "A tree grows from all its rows at once: fit it again with the rows that are to count."

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from sortal.base.classifier import TableClassifier
-from sortal.data.sources import as_read
+from sortal.data.sources import as_read, gather_blocks
 from sortal.decision.options import choose, whole_number
 from sortal.errors import InputError, counted
 from sortal.records.tables import Explanations
@@ -149,7 +149,7 @@ class ReadableTree(TableClassifier[TreeOptions, TreeRows, FittedTree]):
         model = self._model
         training = self._open_training(X, y, sample_weight, model.row_exponent)
         source = replace(training.source, block_rows=training.source.table.n_rows)
-        (batch,) = training.engine.map(source, as_read)
+        batch = gather_blocks(list(training.engine.map(source, as_read)))
         rows = read_again(batch, model)
         self._report_columns(rows.encoded.missing, rows.encoded.unknown)
         return rows, training

@@ -318,7 +318,8 @@ def _fit_and_score(
     if hasattr(estimator, "predict_proba"):
         given = estimator.predict_proba(X_test)
         shares = _aligned(given, _codes(estimator.classes_, place), len(problem.labels))
-        scores["log_loss"] = float(log_loss(problem.y[test], shares, labels=_range(shares)))
+        classes = np.arange(shares.shape[1])
+        scores["log_loss"] = float(log_loss(problem.y[test], shares, labels=classes))
     best = getattr(estimator, "best_estimator_", estimator)
     return FoldResult(
         scores,
@@ -360,10 +361,6 @@ def _aligned(given: ArrayLike, classes: Counts, n_classes: int) -> Float:
     aligned = np.zeros((len(shares), n_classes))
     aligned[:, classes] = shares
     return aligned
-
-
-def _range(shares: Float) -> Counts:
-    return np.arange(shares.shape[1])
 
 
 def one_line(words: object) -> str:

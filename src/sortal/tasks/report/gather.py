@@ -293,7 +293,7 @@ def gather(
     fitted = _fit_all(comparison, rows, steps)
     chosen = _chosen(comparison, fitted)
     models = []
-    for one in _ordered(fitted, chosen):
+    for one in sorted(fitted, key=lambda one: one is not chosen):
         steps.say(f"report: {one.learner.name}")
         models.append(model_facts(one, comparison, rows, wishes, is_chosen=one is chosen))
     steps.say("report")
@@ -372,10 +372,6 @@ def _chosen(comparison: Comparison, fitted: Sequence[FittedLearner]) -> FittedLe
     eligible = [one for one in there if one.result.eligible]
     scored = [one for one in there if one.result.score is not None]
     return next(iter([*wanted, *eligible, *scored, *there]), None)
-
-
-def _ordered(fitted: Sequence[FittedLearner], chosen: FittedLearner | None) -> list[FittedLearner]:
-    return sorted(fitted, key=lambda one: one is not chosen)
 
 
 def _working(

@@ -521,7 +521,8 @@ def _partition_words(title: str, display: PartitionDisplay, at: Mapping[str, Val
         share = float((high1 - low1) * (high2 - low2) / whole)
         areas[plain(label)] = areas.get(plain(label), 0.0) + share
         rows.append((name, float(low1), float(high1), float(low2), float(high2), str(label)))
-    told = [f"{label} on {share:.0%}" for label, share in sorted(areas.items(), key=_largest)]
+    by_area = sorted(areas.items(), key=lambda one: -one[1])
+    told = [f"{label} on {share:.0%}" for label, share in by_area]
     held = [f"{plain(name)} at {_value(value)}" for name, value in at.items()]
     said = (
         f"{title}: {counted(len(rows), 'box', 'boxes')} along the axes, {several(told, 'classes')}"
@@ -533,10 +534,6 @@ def _partition_words(title: str, display: PartitionDisplay, at: Mapping[str, Val
     heads = ("region", f"{a} above", f"{a} to", f"{b} above", f"{b} to", "class")
     table, cut = cut_table("partition", "Boxes, cut off at the edge of the picture", heads, rows)
     return Words(f"{said} {class_places(display.rows)}", table, cut)
-
-
-def _largest(pair: tuple[str, float]) -> float:
-    return -pair[1]
 
 
 def _value(value: Value) -> str:

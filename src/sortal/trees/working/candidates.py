@@ -162,7 +162,7 @@ class Search:
         else:
             best = self._best_set(x_all)
             further = {V for V in (best[0], asked) if len(V) > 1}
-            sets = tuple((i,) for i in range(m)) + tuple(sorted(further, key=_set_order))
+            sets = tuple((i,) for i in range(m)) + tuple(sorted(further, key=lambda V: (len(V), V)))
             exact, candidates = best[1:]
         yes = np.array([x_all.counts[list(V)].sum(axis=0) for V in sets], dtype=np.int64)
         sizes = np.array([x_all.sizes[list(V)].sum() for V in sets], dtype=np.int64)
@@ -346,10 +346,6 @@ def sets_allowed(m: int, most: int) -> float:
         ways = ways * (m - size + 1) / size
         found += ways
     return found
-
-
-def _set_order(V: Places) -> tuple[int, Places]:
-    return len(V), V
 
 
 # --- All tests of a node in the order in which the tree would take them --------------------------
