@@ -194,6 +194,8 @@ def _members(kind: type) -> Iterator[str]:
     """Methods and properties, inherited ones too; scikit-learn's own differ between releases."""
     for name in dir(kind):
         thing = inspect.getattr_static(kind, name)
+        if not hasattr(kind, name):  # of the base, and lacking here
+            continue
         if isinstance(thing, property | cached_property) and name[0] != "_":
             yield f".{name}"
         # itself, or what a class method, or one that is there under a condition, wraps

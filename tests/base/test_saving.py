@@ -297,7 +297,7 @@ TOY: Learner[ToyOptions, BayesSummary, ToyModel] = Learner(
 class ToyClassifier(ToyOptions, TableClassifier[ToyOptions, BayesSummary, ToyModel]):
     """Always says the same."""
 
-    learner = TOY
+    _learner = TOY
 
 
 def test_a_learner_from_elsewhere_needs_no_more_than_its_layout(

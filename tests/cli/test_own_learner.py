@@ -103,7 +103,7 @@ NEAREST: Learner[StumpOptions, BayesSummary, StumpModel] = Learner(
 class NearestMean(StumpOptions, TableClassifier[StumpOptions, BayesSummary, StumpModel]):
     """Says the class whose mean of one column is nearest."""
 
-    learner = NEAREST
+    _learner = NEAREST
 
 
 # --- What it can do now --------------------------------------------------------------------------

@@ -127,7 +127,7 @@ def test_a_summary_of_the_other_structure_does_not_agree() -> None:
     naive, joint = (
         sortal.DiscreteBayes(structure).fit(*table()) for structure in ("naive", "joint")
     )
-    agrees = sortal.DiscreteBayes.learner.agrees
+    agrees = sortal.DiscreteBayes._learner.agrees
     for own, other in ((naive, joint), (joint, naive)):
         assert agrees(own._fitted)
         assert not agrees(replace(own._fitted, summary=other._summary))

@@ -101,7 +101,7 @@ Asked = TypeVar("Asked", bound=AskedRows)
 class TableClassifier(ClassifierMixin, BaseEstimator, Generic[Opt, S, M]):
     """A classifier of tables, by a learner."""
 
-    learner: ClassVar[Learner[Any, Any, Any]]
+    _learner: ClassVar[Learner[Any, Any, Any]]
     # for learners that have no such parameters; the policies are each learner's own words
     n_jobs: int | None = None
     categorical_features: CategoricalFeatures = "from_dtype"
@@ -111,12 +111,12 @@ class TableClassifier(ClassifierMixin, BaseEstimator, Generic[Opt, S, M]):
 
     def __init_subclass__(cls, **given: object) -> None:
         super().__init_subclass__(**given)
-        if "learner" in vars(cls) and cls.__doc__:
-            cls.__doc__ = with_parameters(cls.__doc__, cls.learner.options)
+        if "_learner" in vars(cls) and cls.__doc__:
+            cls.__doc__ = with_parameters(cls.__doc__, cls._learner.options)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = given = self.learner.by_position(self)
+        tags.input_tags.pairwise = given = self._learner.by_position(self)
         tags.input_tags.allow_nan = self.missing != "error" and not given
         return tags
 
@@ -142,7 +142,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator, Generic[Opt, S, M]):
         -------
         self
         """
-        learner, options = self.learner, self.learner.read(self)
+        learner, options = self._learner, self._learner.read(self)
         training = self._open_training(X, y, sample_weight)
         plan = learner.plan(training, options)
         summary = self._summarize(training, plan, options)
@@ -174,7 +174,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator, Generic[Opt, S, M]):
         -------
         self
         """
-        learner, options = self.learner, self.learner.read(self)
+        learner, options = self._learner, self._learner.read(self)
         if not hasattr(self, "_fitted"):
             training = replace(self._open_training(X, y, sample_weight), more=True)
             plan = learner.plan(training, options)
@@ -222,7 +222,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator, Generic[Opt, S, M]):
         -------
         self
         """
-        before, learner, options = self._get_fitted(), self.learner, self.learner.read(self)
+        before, learner, options = self._get_fitted(), self._learner, self._learner.read(self)
         by_rows = learner.take is None
         if (ids if by_rows else X) is not None:
             wanted = "X and y, the rows" if by_rows else "ids, those of rows"
@@ -242,22 +242,22 @@ class TableClassifier(ClassifierMixin, BaseEstimator, Generic[Opt, S, M]):
         return self
 
     def _summarize(self, training: Training, plan: Any, options: Opt) -> S:
-        summary: S = self.learner.summarize(training, plan, options)
+        summary: S = self._learner.summarize(training, plan, options)
         if self.missing == "error":
             schema = training.source.schema
-            missing = self.learner.missing(summary, schema, options)
+            missing = self._learner.missing(summary, schema, options)
             self._report_cells(schema.names, missing, np.zeros_like(missing))
         return summary
 
     def _refuse_no_rows(self, summary: S, schema: Schema) -> None:
-        self.learner.refuse_rows(summary, schema)
+        self._learner.refuse_rows(summary, schema)
         refuse_no_rows(summary, type(self).__name__)
 
     def _declaring(self, training: Training, summary: S) -> Schema:
         """What a table declares, and as classes those of its rows that do not count."""
         schema = training.source.schema
         dropped = self.missing == "drop_rows" and bool(
-            self.learner.missing(summary, schema, None).any()
+            self._learner.missing(summary, schema, None).any()
         )
         everything = training.classes(summary.labels, dropped=dropped)
         absent = tuple(label for label in everything if label not in summary.labels)
@@ -277,7 +277,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator, Generic[Opt, S, M]):
         waits: bool = False,
     ) -> None:
         """Everything that follows from a summary; nothing is set unless all of it could be made."""
-        learner = self.learner
+        learner = self._learner
         read = learner.schema(declared, summary, options)
         schema, classes = Schema(read.columns, summary.labels), read.classes
         found, waiting = None, None
@@ -338,16 +338,16 @@ class TableClassifier(ClassifierMixin, BaseEstimator, Generic[Opt, S, M]):
     ) -> Training:
         """Rows to be added to a fit, or taken out of it, or of it again."""
         before: Any = self._get_fitted()
-        self.learner.refuse_more(before, options)
+        self._learner.refuse_more(before, options)
         training = self._open_training(X, y, sample_weight, before.summary.exponent)
-        strangers = self.learner.strangers(training, before)
+        strangers = self._learner.strangers(training, before)
         if strangers is not None:
             self._report_cells(before.schema.names, np.zeros_like(strangers), strangers)
         return training
 
     def _names(self, training: Training, options: Opt) -> InputNames:
         table = training.source.table
-        by_name = table.has_names and not self.learner.by_position(options)
+        by_name = table.has_names and not self._learner.by_position(options)
         return InputNames(by_name, table.string_names, table.backend or "pandas")
 
     def _open(self, X: TableLike) -> TableSource:
@@ -359,11 +359,11 @@ class TableClassifier(ClassifierMixin, BaseEstimator, Generic[Opt, S, M]):
         table = read_table(X)
         refuse_empty(table)
         source = TableSource(table, fitted.schema, self._places(table))
-        return self.learner.rows(source, fitted)
+        return self._learner.rows(source, fitted)
 
     def _places(self, table: DataTable) -> tuple[int, ...]:
         fitted, owner = self._fitted, type(self).__name__
-        self.learner.refuse_table(table, fitted)
+        self._learner.refuse_table(table, fitted)
         if fitted.names.strings and not table.has_names:
             warn(
                 f"X does not have valid feature names, but {owner} was fitted with feature names: "
@@ -429,10 +429,10 @@ class TableClassifier(ClassifierMixin, BaseEstimator, Generic[Opt, S, M]):
         """
         fitted = self._get_fitted()
         fitted.model  # noqa: B018  (an error where rows are awaited)
-        assert self.learner.leave_out is not None  # noqa: S101  (else there is no such method)
-        self.learner.refuse_leaving(fitted, "loo_proba")
+        assert self._learner.leave_out is not None  # noqa: S101  (else there is no such method)
+        self._learner.refuse_leaving(fitted, "loo_proba")
         training = self._open_more(X, y, sample_weight, fitted.options)
-        made, outside = self.learner.leave_out(fitted, training)
+        made, outside = self._learner.leave_out(fitted, training)
         if outside is not None and outside.any():
             rows, _ = split_target(X, y, type(self).__name__)
             made[outside] = self._answer(rows, "proba")[outside]
@@ -453,9 +453,9 @@ class TableClassifier(ClassifierMixin, BaseEstimator, Generic[Opt, S, M]):
     def _ask(self, X: TableLike, question: Question) -> ScoredTerms:
         fitted = self._get_fitted()
         fitted.model  # noqa: B018  (an error where rows are awaited)
-        threads = n_threads(self.n_jobs) if self.learner.own_threads else 1
+        threads = n_threads(self.n_jobs) if self._learner.own_threads else 1
         question = replace(question, unknown=self.unknown, n_threads=threads)
-        return self._pass(self._open(X), self.learner.answer(fitted, question))
+        return self._pass(self._open(X), self._learner.answer(fitted, question))
 
     def _pass(
         self, source: TableSource, function: Callable[[Batch], Asked], words: str | None = None
@@ -463,18 +463,18 @@ class TableClassifier(ClassifierMixin, BaseEstimator, Generic[Opt, S, M]):
         """The results of a pass over rows as one; says once what became of missing values."""
         gathered = gather(self._map(source, function))
         self._report_columns(gathered.missing, gathered.unknown, words)
-        self.learner.notice(gathered)
+        self._learner.notice(gathered)
         return gathered
 
     def _map(self, source: TableSource, function: Callable[[Batch], R]) -> Iterator[R]:
-        engine = LocalEngine(1) if self.learner.own_threads else self._engine()
+        engine = LocalEngine(1) if self._learner.own_threads else self._engine()
         return engine.map(source, function)
 
     def _report_columns(self, missing: Counts, unknown: Counts, words: str | None = None) -> None:
         """Says once, with the counts by column, what became of missing and unknown values."""
         fitted = self._get_fitted()
         if self.missing != "error" and fitted.found is not None:
-            met = self.learner.quiet(fitted.found)
+            met = self._learner.quiet(fitted.found)
             missing = missing if met is None else np.where(met, 0, missing)
         self._report_cells(fitted.schema.names, missing, unknown, words)
 
@@ -482,7 +482,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator, Generic[Opt, S, M]):
         self, names: tuple[str, ...], missing: Counts, unknown: Counts, words: str | None = None
     ) -> None:
         """The same by name; or an error, where the policy has it so."""
-        own = self.learner.words
+        own = self._learner.words
         if missing.sum():
             if self.missing == "error":
                 raise own.no_missing(names, missing)

@@ -375,7 +375,7 @@ class offered(Generic[P, R]):  # noqa: N801  (it is used as a decorator)
         self.__doc__ = method.__doc__
 
     def __get__(self, estimator: Any, owner: type[Any]) -> Callable[P, R]:
-        learner: Learner[Any, Any, Any] | None = getattr(owner, "learner", None)
+        learner: Learner[Any, Any, Any] | None = getattr(owner, "_learner", None)
         if estimator is None:
             if learner is not None and self.name in learner.absent:
                 raise AttributeError(self.name)

@@ -59,7 +59,7 @@ Estimator = TypeVar("Estimator", bound="AnyClassifier")
 
 def options_out(estimator: AnyClassifier) -> dict[str, Any]:
     """Parameters as plain data."""
-    plain, dropped, options = {}, [], estimator.learner.options
+    plain, dropped, options = {}, [], estimator._learner.options
     for name, own in declared(options).items():
         try:
             plain[name] = to_plain(getattr(estimator, name))
@@ -77,7 +77,7 @@ def options_out(estimator: AnyClassifier) -> dict[str, Any]:
 
 def options_in(cls: type[AnyClassifier], data: object) -> dict[str, Any]:
     """Parameters; those that the file does not know yet have their defaults."""
-    known = set(declared(cls.learner.options))
+    known = set(declared(cls._learner.options))
     if not isinstance(data, dict) or not set(data) <= known:
         strange = sorted(set(data) - known)[:3] if isinstance(data, dict) else []
         raise FormatError(f"{cls.__name__} has no options {strange}: of a newer release?")
@@ -170,7 +170,7 @@ def save(estimator: AnyClassifier, path: str | os.PathLike[str]) -> None:
 
 def kept_of(cls: type[AnyClassifier]) -> Layout:
     """All that a model file holds of an estimator beside its parameters, the model last."""
-    learner = cls.learner
+    learner = cls._learner
     fields = {**STATE, "fitted": OptionsField(learner.options, learner.read), **learner.kept}
     return Layout(**{name: fields[name] for name in sorted(fields, key="model".__eq__)})
 
@@ -194,7 +194,7 @@ def parts_of(estimator: AnyClassifier) -> ArchiveMembers:
     """A fitted estimator as the parts of a model file."""
     check_is_fitted(estimator)
     fitted, store = estimator._fitted, ArrayWriter()
-    values = _state_of(fitted) | estimator.learner.pack(fitted)
+    values = _state_of(fitted) | estimator._learner.pack(fitted)
     fields = {
         name: kind.write(values[name], Scope.of(fitted.schema, store, name))
         for name, kind in kept_of(type(estimator)).items()
@@ -211,7 +211,7 @@ def parts_of(estimator: AnyClassifier) -> ArchiveMembers:
         "model": fields["model"],
         "arrays": store.entries,
     }
-    origin = estimator.learner.origin(fitted)
+    origin = estimator._learner.origin(fitted)
     manifest["data"] = _data_of(fitted, origin, manifest, store.members)
     arrays_first = sorted(store.members.items(), key=lambda member: member[0] == "summary")
     return ArchiveMembers(manifest, dict(arrays_first))
@@ -249,7 +249,7 @@ def _digest(plain: Any) -> str:
 
 def restore(cls: type[Estimator], parts: ArchiveMembers) -> Estimator:
     """The estimator of a class that the parts of a model file describe."""
-    manifest, learner = parts.manifest, cls.learner
+    manifest, learner = parts.manifest, cls._learner
     if set(manifest) != _PARTS or not isinstance(manifest["state"], dict):
         raise FormatError(f"The manifest does not have the parts {listed(sorted(_PARTS))}.")
     schema = schema_in(manifest["schema"])

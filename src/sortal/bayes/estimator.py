@@ -144,7 +144,7 @@ class DiscreteBayes(BayesOptions, TableClassifier[BayesOptions, BayesSummary, Ba
     Wind = Strong: 0.848 bits
     """
 
-    learner = BAYES
+    _learner = BAYES
 
     def explain(self, X: TableLike) -> Explanations[BayesExplanation]:
         """Why: prior and each attribute's weight of evidence in bits, adding up to the odds.

@@ -381,7 +381,7 @@ class DiscriminantClassifier(
 ):
     """Functions of rows, from class moments."""
 
-    learner: ClassVar[DiscriminantLearner[Any, Any]]
+    _learner: ClassVar[DiscriminantLearner[Any, Any]]
 
     @property
     def terms_(self) -> NDArray[Any]:
@@ -439,7 +439,7 @@ class DiscriminantClassifier(
         -------
         An estimator that predicts; it cannot be fitted further.
         """
-        made, learner = cls(**params), cls.learner
+        made, learner = cls(**params), cls._learner
         if reason := learner.whole(made):
             raise ParameterError(reason)
         options = learner.read(made)
@@ -484,7 +484,7 @@ class DiscriminantClassifier(
         rows = gather(self._map(source, read_centered(model.scores)))
         unknown = rows.unknown.sum(axis=0)
         self._report_columns(rows.missing.sum(axis=0) - unknown, unknown)
-        made = self.learner.explaining(
+        made = self._learner.explaining(
             self._schema.classes, rows, self._decide(rows.values), model.scores
         )
         return Explanations(made, range(len(rows.z)), source.table.backend or self._backend)
@@ -513,7 +513,7 @@ class DiscriminantClassifier(
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        fitted, learner = self._get_fitted(), self.learner
+        fitted, learner = self._get_fitted(), self._learner
         fitted.model  # noqa: B018  (an error where rows are awaited)
         assert learner.held_out is not None  # noqa: S101  (else there is no such method)
         learner.refuse_leaving(fitted, "cv_proba")
@@ -575,4 +575,4 @@ class DiscriminantClassifier(
         """What is said of rows, given the functions of them."""
         fitted = self._fitted
         costs = fitted.read_costs(getattr(self, "costs", None))
-        return self.learner.decide(fitted.model, values, costs)
+        return self._learner.decide(fitted.model, values, costs)

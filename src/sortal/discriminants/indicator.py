@@ -59,7 +59,7 @@ class IndicatorRegression(
     [[ 0.981  0.12  -0.101]] ['setosa']
     """
 
-    learner = INDICATOR
+    _learner = INDICATOR
 
     def boundary(self, first: Label, second: Label) -> Boundary:
         """(β_0, β) of the hyperplane f_k = f_l: positive where the first is larger."""

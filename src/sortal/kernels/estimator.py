@@ -299,7 +299,7 @@ class KernelDiscriminant(
     0.97
     """
 
-    learner = KERNEL
+    _learner = KERNEL
 
     def transform(self, X: TableLike) -> Float:
         """The projections p(x) = Σ_j a_j k(x_j, x) on the directions, not centered.

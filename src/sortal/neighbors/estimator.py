@@ -188,7 +188,7 @@ class NeighborsClassifier(
     [[0, 17, 27]]
     """
 
-    learner = NEIGHBORS
+    _learner = NEIGHBORS
 
     def explain(self, X: TableLike) -> Explanations[NeighborsExplanation]:
         """Why: the neighbors of each row, their distances and votes, and what they differ in.

@@ -334,7 +334,7 @@ def _tables(estimator: SomeClassifier) -> tuple[Table, ...]:
 def options_of(name: str) -> Table:
     """The options of a learner by its name: defaults, and what is declared of each."""
     learner = find(name)
-    own = getattr(learner.load(), "learner", None)
+    own = getattr(learner.load(), "_learner", None)
     known = {} if own is None else declared(own.options)
     rows = []
     for option, default in learner.options().items():

@@ -233,7 +233,7 @@ class TreeClassifier(TreeOptions, ReadableTree):
     [True]
     """
 
-    learner = TREE
+    _learner = TREE
 
     def apply(self, X: TableLike) -> Places:
         """The node where each row ends.

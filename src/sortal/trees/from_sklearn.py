@@ -285,7 +285,7 @@ def from_sklearn(tree: DecisionTreeClassifier) -> TreeClassifier:
     schema = Schema(_columns(tree), _classes(tree))
     model = as_model(nodes, schema, estimator.criterion)
     named = hasattr(tree, "feature_names_in_")
-    labels, options = np.array(tree.classes_), estimator.learner.read(estimator)
+    labels, options = np.array(tree.classes_), estimator._learner.read(estimator)
     estimator._fitted = Fitted(
         options, Schema(schema.columns), schema, labels, labels.dtype,
         InputNames(named, named, "pandas"), None, None, _report(tree, model), model,  # type: ignore[arg-type]

@@ -447,9 +447,9 @@ def test_a_singular_class_costs_only_what_needs_it() -> None:
             QuadraticOptions,
             QuadraticModel,
             held_out,
-            notes=QuadraticDiscriminant.learner.notes,
+            notes=QuadraticDiscriminant._learner.notes,
         )
-        patch.setattr(QuadraticDiscriminant, "learner", learner)
+        patch.setattr(QuadraticDiscriminant, "_learner", learner)
         model = QuadraticDiscriminant(pooling="loo").fit(X, y)
     assert calls.count(0.0) >= 60
     assert sum(pooling > 0 for pooling in calls) < 15

@@ -110,7 +110,7 @@ class FisherDiscriminant(
     [-0.551  0.834] [0.11]
     """
 
-    learner = FISHER
+    _learner = FISHER
 
     def transform(self, X: TableLike, scaling: Scaling = "unit") -> Float:
         """The coordinates a = wᵀx along the directions.

@@ -118,7 +118,7 @@ class LinearDiscriminant(
     petal_width = 1.8: +1.83
     """
 
-    learner = LINEAR
+    _learner = LINEAR
 
     def transform(self, X: TableLike, scaling: Scaling = "within") -> Float:
         """Canonical coordinates of the rows less `xbar_`.

@@ -147,7 +147,7 @@ class QuadraticDiscriminant(
     -0.681 ['virginica']
     """
 
-    learner = QUADRATIC
+    _learner = QUADRATIC
 
     def boundary(
         self,
