@@ -5,6 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import cloudpickle
 import numpy as np
 import pandas as pd
 import pytest
@@ -23,6 +24,7 @@ from tests.contract.learners import (
     numbers,
 )
 
+from sortal.decision.scores import Question
 from sortal.errors import TrainingRowsError
 
 pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.SortalWarning")
@@ -134,3 +136,14 @@ def test_rows_that_were_not_fitted_cannot_be_forgotten(learner: Setting) -> None
         return
     with pytest.raises(TrainingRowsError, match="taken out"):
         learner.fit(mixed()).forget(pd.concat([mixed()] * 2), np.tile(labels(), 2))
+
+
+@every_setting
+def test_a_pass_can_be_sent_to_where_rows_are(setting: Setting) -> None:
+    estimator = setting.fit(mixed())
+    what: Any = "proba" if hasattr(estimator, "predict_proba") else "label"
+    question = Question(what, unknown=estimator.unknown)
+    here = estimator._learner.answer(estimator._fitted, question)
+    there = cloudpickle.loads(cloudpickle.dumps(here))
+    batch = estimator._open(mixed()).block(0)
+    np.testing.assert_array_equal(there(batch).answer, here(batch).answer)
