@@ -12,14 +12,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from sortal.native import _core
-from sortal.native._core import add_terms as add_terms
-from sortal.native._core import center_rows as center_rows
-from sortal.native._core import count_codes as count_codes
-from sortal.native._core import count_missing as count_missing
-from sortal.native._core import map_rows as map_rows
-from sortal.native._core import not_finite as not_finite
-from sortal.native._core import place_integers as place_integers
-from sortal.native._core import rank_integers as rank_integers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +20,15 @@ if TYPE_CHECKING:
 
     Int32 = Codes
     Int64 = Counts
+
+add_terms = _core.add_terms
+center_rows = _core.center_rows
+count_codes = _core.count_codes
+count_missing = _core.count_missing
+map_rows = _core.map_rows
+not_finite = _core.not_finite
+place_integers = _core.place_integers
+rank_integers = _core.rank_integers
 
 # Beyond this span of values a table over the span wastes more than ranking costs.
 MAX_SPAN = 1 << 16
