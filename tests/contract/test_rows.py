@@ -5,10 +5,10 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import cloudpickle
 import numpy as np
 import pandas as pd
 import pytest
+from joblib.externals import cloudpickle
 from tests.contract.learners import (
     SETTINGS,
     N,
