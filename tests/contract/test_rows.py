@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import pickle
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from joblib.externals import cloudpickle
 from tests.contract.learners import (
     SETTINGS,
     N,
@@ -26,6 +26,7 @@ from tests.contract.learners import (
 
 from sortal.decision.scores import Question
 from sortal.errors import TrainingRowsError
+from sortal.tasks.compare.workers import pack
 
 pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.SortalWarning")
 # Sums of the same numbers in another order: the tables have conditions of about 1e3.
@@ -144,6 +145,6 @@ def test_a_pass_can_be_sent_to_where_rows_are(setting: Setting) -> None:
     what: Any = "proba" if hasattr(estimator, "predict_proba") else "label"
     question = Question(what, unknown=estimator.unknown)
     here = estimator._learner.answer(estimator._fitted, question)
-    there = cloudpickle.loads(cloudpickle.dumps(here))
+    there = pickle.loads(pack(here))  # noqa: S301  (our own)
     batch = estimator._open(mixed()).block(0)
     np.testing.assert_array_equal(there(batch).answer, here(batch).answer)
