@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import sys
+from collections import Counter
 from functools import _lru_cache_wrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -72,6 +73,13 @@ def pytest_sessionfinish() -> None:
     for one in gc.get_objects():
         if type(one) is _lru_cache_wrapper and one.__module__.startswith("tests."):
             one.cache_clear()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """One line a reason for what was skipped, however many tests it concerns."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    for reason, times in Counter(one.longrepr[2] for one in skipped).items():
+        terminalreporter.write_line(f"SKIPPED [{times}] {reason.removeprefix('Skipped: ')}")
 
 
 @pytest.fixture(autouse=True)

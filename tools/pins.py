@@ -12,16 +12,19 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 import sys
 from decimal import Decimal
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from tools import pinned, pinned_commands
+from tools.docs import NEW_YEAR
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,7 +45,8 @@ def frozen(name: str) -> Any:
 
 def made(name: str) -> Any:
     """What a pin is now, in the same form; numbers by nine digits."""
-    now = PINS[name]()
+    with patch.dict(os.environ, {"SOURCE_DATE_EPOCH": NEW_YEAR}):
+        now = PINS[name]()
     if not name.endswith(".json"):
         return now
     return json.loads(json.dumps(now), parse_float=lambda digits: float(f"{float(digits):.9g}"))
