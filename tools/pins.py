@@ -23,8 +23,9 @@ from unittest.mock import patch
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from tools import pinned, pinned_commands
 from tools.docs import NEW_YEAR
+
+from tools import pinned, pinned_commands
 
 if TYPE_CHECKING:
     from collections.abc import Callable
