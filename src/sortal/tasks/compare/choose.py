@@ -9,39 +9,38 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import partial
-from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import ndtri, stdtr, stdtrit
+from scipy.special import ndtri, stdtrit
 
 from sortal.errors import InputError, ParameterError, counted
-from sortal.tasks.compare.comparison import Comparison, ModelResult
-from sortal.tasks.compare.settings import METRICS
+from sortal.tasks.compare.candidates import CONSTANT
+from sortal.tasks.compare.measures import METRICS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Sequence
 
-    from sortal.tasks.compare.fold_run import Candidate
-    from sortal.tasks.compare.run import Run
-    from sortal.tasks.compare.settings import Settings
-
-MAJORITY = "majority"
-
-_LONGEST = 150
+# The recommended model may be so far behind: a point of a score between 0 and 1, or a hundredth of
+# what the constant prediction gets; never more than three.
+POINT, _MOST_POINTS = 0.01, 3
 
 
 @dataclass(frozen=True)
 class ScoredCandidate:
-    """One model's scores, fold by fold, and how many numbers it needs to predict."""
+    """One model's scores, fold by fold, and how much of it there is to read.
+
+    `kind` is that of its learner, `terms` the leaves of a tree or the terms of a function, `size`
+    how many numbers it needs to predict. Only eligible models are recommended.
+    """
 
     name: str
     scores: tuple[float, ...]
-    size: float
-    eligible: bool = True
-    baseline: bool = False
     title: str = ""
+    kind: str = "other"
+    terms: float = math.inf
+    size: float = math.inf
+    eligible: bool = True
 
     @property
     def words(self) -> str:
@@ -52,6 +51,16 @@ class ScoredCandidate:
     def mean(self) -> float:
         """The mean of its scores."""
         return math.fsum(self.scores) / len(self.scores)
+
+    @property
+    def rank(self) -> int:
+        """How readable it is, 0 being the most readable. (S 61)"""
+        small = {"tree": 16, "linear": 30}.get(self.kind, 0)
+        if self.terms <= small:
+            return 0 if self.kind == "tree" else 1
+        if self.kind == "tree" and self.terms <= 50:
+            return 2
+        return {"quadratic": 4, "neighbors": 5, "kernel": 6}.get(self.kind, 3)
 
 
 @dataclass(frozen=True)
@@ -65,20 +74,60 @@ class ScoreInterval:
 
 @dataclass(frozen=True)
 class ModelChoice:
-    """What was chosen, and why.
+    """What is recommended, and how far it is behind.
 
-    `p_values` has every eligible model but the best. `equals` are the models that are not
-    distinguishably worse than the best, in the order of choice, so that the chosen one is the
-    first. `learner` is the first of them that is no baseline. Where no model is eligible, `best`
-    and `chosen` are empty.
+    `best` is the eligible model with the best mean score; `recommended` the most readable one that
+    is at most `margin` behind it, `behind` by how much, `bound` an upper bound of that (one-sided;
+    None where a single score says nothing of it). `close` are all models within the margin, the
+    most readable first; `runner_up` is the one that the least change of scores would recommend.
+    `leader` is a model that is not eligible and leads the best by more than the margin. Where no
+    model is eligible, the names are empty.
     """
 
+    recommended: str
     best: str
-    chosen: str
-    p_values: Mapping[str, float]
-    equals: tuple[str, ...]
-    sentence: str
-    learner: str | None
+    margin: float
+    behind: float | None = None
+    bound: float | None = None
+    runner_up: str = ""
+    close: tuple[str, ...] = ()
+    leader: str = ""
+    sentence: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Yardstick:
+    """What scores are, and what they rest on.
+
+    `rows` are those that a measure with two ends rests on, `rarest` those of the smallest class,
+    `row` what one row of that class is worth; `constant` is the score
+    of the constant prediction.
+    """
+
+    metric: str
+    test_share: float
+    confidence_level: float = 0.95
+    rows: float | None = None
+    rarest: int | None = None
+    row: float = 0.0
+    constant: float | None = None
+
+    @property
+    def sign(self) -> float:
+        """1 where more is better."""
+        return 1.0 if METRICS[self.metric].higher_is_better else -1.0
+
+    @property
+    def point(self) -> float:
+        """What counts as a point of this measure."""
+        relative = METRICS[self.metric].higher_is_better or not self.constant
+        return POINT if relative else POINT * abs(self.constant or 1.0)
+
+    @property
+    def margin(self) -> float:
+        """How far behind the best one may be for the sake of reading: a point or a row. (S 61)"""
+        return min(max(self.point, self.row), _MOST_POINTS * self.point)
 
 
 def corrected_variance(scores: Sequence[float], test_share: float) -> float:
@@ -165,22 +214,6 @@ def balanced_rows(counts: Sequence[int]) -> float:
     return len(counts) ** 2 / math.fsum(1 / count for count in counts)
 
 
-def probability_of_lead(
-    leads: Sequence[float], test_share: float, *, factor: float = 1.0, rarest: int | None = None
-) -> float:
-    """Return how probable so large a mean lead is if there is none in truth: one-sided p (S 60).
-
-    Leads are what one model is better by than another, fold by fold; `factor` multiplies their
-    corrected variance. If they are all the same there is nothing to weigh them against: p is 0 if
-    they are positive and 1 if not.
-    """
-    mean = math.fsum(leads) / len(leads)
-    variance = factor * corrected_variance(leads, test_share)
-    if variance == 0.0:
-        return 0.0 if mean > 0 else 1.0
-    return float(stdtr(_freedom(len(leads), rarest), -mean / math.sqrt(variance)))
-
-
 def shortfall(scores: Sequence[float], test_share: float, rows: float | None) -> float:
     """Return by what factor V falls short of a share's variance: x (1 − x) / (N V) (S 60).
 
@@ -193,77 +226,141 @@ def shortfall(scores: Sequence[float], test_share: float, rows: float | None) ->
     return least / variance if variance > 0 else math.inf
 
 
-def choose(
-    contestants: Sequence[ScoredCandidate],
-    test_share: float,
-    *,
-    level: float = 0.05,
-    higher_is_better: bool = True,
-    metric: str = "balanced accuracy",
-    rows: float | None = None,
-    rarest: int | None = None,
-) -> ModelChoice:
-    """Choose the smallest model that is not distinguishably worse than the best (S 61).
+def upper_bound(
+    best: ScoredCandidate, other: ScoredCandidate, by: Yardstick
+) -> tuple[float, float | None]:
+    """By how much one model is behind another, and a one-sided upper bound of that. (S 60)
 
-    The best is the eligible model with the best mean. Another is distinguishably worse if its p,
-    times the number of models, is at most the level. Of models of one size, sortal's come before
-    baselines, then the better score, then the name. `rows` and `rarest` are those of `interval`.
-
-    Where the majority class is distinguishably worse, so is what scores no better than it. A few
-    folds with huge losses can hide that from the test.
+    On the folds that both went through. A lead in the last digits of both scores is rounding. The
+    variance is no less than what the rows allow: of models that a fold never told apart, rows to
+    come may.
     """
-    _check_settings(test_share, level)
-    field = [one for one in contestants if one.eligible]
+    pairs = list(zip(best.scores, other.scores, strict=False))
+    leads = [0.0 if math.isclose(a, b, rel_tol=1e-12) else by.sign * (a - b) for a, b in pairs]
+    behind = math.fsum(leads) / len(leads)
+    if len(leads) == 1:
+        return behind, None
+    short = min(shortfall(one.scores, by.test_share, by.rows) for one in (best, other))
+    factor = 1.0 if math.isinf(short) else max(1.0, short)
+    variance = factor * corrected_variance(leads, by.test_share)
+    quantile = float(stdtrit(_freedom(len(leads), by.rarest), by.confidence_level))
+    return behind, behind + max(quantile * math.sqrt(variance), by.row)
+
+
+def choose(candidates: Sequence[ScoredCandidate], by: Yardstick) -> ModelChoice:
+    """Recommend the most readable model that is at most the margin behind the best. (S 61)
+
+    Of models that are equally readable the smaller one, then the better score, then the name. The
+    test gives the bound, and excludes nothing.
+    """
+    _check_settings(by.test_share, 1 - by.confidence_level)
+    field = [one for one in candidates if one.eligible]
     _check_field(field)
     if not field:
-        words = f"No model can be chosen: none of them has a {metric} on all rows."
-        return ModelChoice("", "", {}, (), words, None)
-    sign = 1.0 if higher_is_better else -1.0
-    best = min(field, key=lambda one: (-sign * one.mean, one.size, one.baseline, one.name))
-    odds = partial(_p_value, best, sign=sign, test_share=test_share, rows=rows, rarest=rarest)
-    p_values = {one.name: min(1.0, len(field) * odds(one)) for one in field if one is not best}
-    idle = _no_better_than_majority(field, p_values, level, sign)
-    equals = [one for one in field if one is best or p_values[one.name] > level]
-    equals = [one for one in equals if one not in idle]
-    equals.sort(key=lambda one: (one.size, one.baseline, -sign * one.mean, one.name))
-    learner = next((one.name for one in equals if not one.baseline), None)
-    rest = [one for one in field if one not in idle]
-    sentence = _sentence(rest, best, equals, p_values, metric)
-    if idle:
-        listed = ", ".join(one.words for one in idle)
-        sentence += f" Not chosen, since no better than the commonest class: {listed}."
-    names = tuple(one.name for one in equals)
-    return ModelChoice(best.name, names[0], p_values, names, sentence, learner)
+        words = f"No model can be recommended: none has a {METRICS[by.metric].words} on all folds."
+        return ModelChoice("", "", by.margin, sentence=words)
+    best = min(field, key=lambda one: (-by.sign * one.mean, one.rank, one.size, one.name))
+    lags = {one.name: upper_bound(best, one, by)[0] for one in field}
+    order = sorted(field, key=lambda one: (one.rank, one.size, lags[one.name], one.name))
+    close = [one for one in order if lags[one.name] <= by.margin]
+    recommended = close[0]
+    behind, bound = (0.0, 0.0) if recommended is best else upper_bound(best, recommended, by)
+    choice = ModelChoice(
+        recommended.name,
+        best.name,
+        by.margin,
+        behind,
+        bound,
+        _runner_up(order, close, lags, by),
+        tuple(one.name for one in close),
+        _leader(candidates, best, by),
+    )
+    return _told(choice, {one.name: one for one in candidates}, by)
 
 
-def _no_better_than_majority(
-    field: Sequence[ScoredCandidate], p_values: Mapping[str, float], level: float, sign: float
-) -> list[ScoredCandidate]:
-    """Models that the test does not exclude, although the majority class scores as well."""
-    majority = next((one for one in field if one.name == MAJORITY), None)
-    if majority is None or p_values.get(MAJORITY, 1.0) > level:
-        return []
-    left = [one for one in field if p_values.get(one.name, 0.0) > level]
-    return [one for one in left if sign * one.mean <= sign * majority.mean]
+def _runner_up(
+    order: Sequence[ScoredCandidate],
+    close: Sequence[ScoredCandidate],
+    lags: dict[str, float],
+    by: Yardstick,
+) -> str:
+    """The model that would be recommended after the smallest change of a score.
+
+    Either a more readable one, if it were a little less behind, or the next one within the margin,
+    if the recommended one were a little more behind.
+    """
+    first = order.index(close[0])
+    changes = [(lags[one.name] - by.margin, one.name) for one in order[:first]]
+    if len(close) > 1:
+        changes.append((by.margin - lags[close[0].name], close[1].name))
+    elif len(order) > 1 and not changes:
+        rest = [one for one in order if one is not close[0]]
+        changes = [(lags[one.name], one.name) for one in rest]
+    return min(changes)[1] if changes else ""
 
 
-def _p_value(
-    best: ScoredCandidate,
-    other: ScoredCandidate,
-    *,
-    sign: float,
-    test_share: float,
-    rows: float | None,
-    rarest: int | None,
-) -> float:
-    pairs = zip(best.scores, other.scores, strict=True)
-    # A lead in the last digits of both scores is rounding.
-    leads = [0.0 if math.isclose(a, b, rel_tol=1e-12) else sign * (a - b) for a, b in pairs]
-    # The smaller of both: a model that always says the same, such as the majority, has no
-    # training to be uncertain of.
-    short = min(shortfall(one.scores, test_share, rows) for one in (best, other))
-    factor = 1.0 if math.isinf(short) else max(1.0, short)
-    return probability_of_lead(leads, test_share, factor=factor, rarest=rarest)
+def _leader(candidates: Sequence[ScoredCandidate], best: ScoredCandidate, by: Yardstick) -> str:
+    """Of the models that are not eligible, the one that leads most, and by more than the margin."""
+    leads = [(upper_bound(one, best, by)[0], one.name) for one in candidates if not one.eligible]
+    ahead = [lead for lead in leads if lead[0] > by.margin]
+    return max(ahead)[1] if ahead else ""
+
+
+# --- What is said of it --------------------------------------------------------------------------
+
+
+def _told(choice: ModelChoice, named: dict[str, ScoredCandidate], by: Yardstick) -> ModelChoice:
+    """The choice in sentences, and what to be wary of."""
+    chosen, best = named[choice.recommended], named[choice.best]
+    said = []
+    if choice.leader:
+        leader = named[choice.leader]
+        lead, _ = upper_bound(leader, best, by)
+        said.append(
+            f"Ahead of every model that can be recommended is {leader.words} ({leader.mean:.3f}), "
+            f"by {points(lead, by)}."
+        )
+    what = f"Take {chosen.words} ({METRICS[by.metric].words} {chosen.mean:.3f}, {_amount(chosen)})"
+    if chosen is best:
+        said.append(f"{what}: no model that can be recommended does better.")
+    else:
+        most = "" if choice.bound is None else f", at most {points(choice.bound, by)}"
+        said.append(
+            f"{what}: the most readable model within {points(by.margin, by)} of the best, "
+            f"{best.words} ({best.mean:.3f}). It is {points(choice.behind or 0.0, by)} behind{most}."
+        )
+    if choice.runner_up:
+        rival = named[choice.runner_up]
+        said.append(f"Runner-up: {rival.words} ({rival.mean:.3f}, {_amount(rival)}).")
+    warnings = []
+    if chosen is not best and (choice.bound or 0.0) > _MOST_POINTS * by.point:
+        warnings.append("The rows are too few to tell how far the recommended model is behind.")
+    constant = named.get(CONSTANT)
+    if constant is not None and not _beats(chosen, constant, by):
+        warnings.append(
+            f"Nothing says that {chosen.words} is better than a constant prediction "
+            f"({constant.mean:.3f}): do not rely on it."
+        )
+    return replace(choice, sentence=" ".join(said), warnings=tuple(warnings))
+
+
+def _beats(one: ScoredCandidate, constant: ScoredCandidate, by: Yardstick) -> bool:
+    """Whether a model is better than the constant prediction by more than chance may do."""
+    behind, bound = upper_bound(constant, one, by)
+    return (behind if bound is None else bound) < 0
+
+
+def points(difference: float, by: Yardstick) -> str:
+    """A difference of scores, in points of the measure."""
+    return f"{difference / by.point:.1f} points"
+
+
+def _amount(one: ScoredCandidate) -> str:
+    """How much of it there is to read."""
+    if math.isinf(one.terms):
+        return "size unknown"
+    what = ("leaf", "leaves") if one.kind == "tree" else ("term", "terms")
+    return counted(round(one.terms), *what)
 
 
 def _check_settings(test_share: float, level: float) -> None:
@@ -278,9 +375,9 @@ def _check_settings(test_share: float, level: float) -> None:
 
 def _check_numbers(scores: Sequence[float], name: str) -> None:
     if len(scores) == 0:
-        raise InputError(f"{name} is empty: give one score a fold.")
+        raise InputError(f"{name} is empty: give one score per fold.")
     if not all(math.isfinite(score) for score in scores):
-        raise InputError(f"{name} has a score that is no finite number: leave that model out.")
+        raise InputError(f"{name} has a score that is not a finite number: leave that model out.")
 
 
 def _check_field(field: Sequence[ScoredCandidate]) -> None:
@@ -291,246 +388,8 @@ def _check_field(field: Sequence[ScoredCandidate]) -> None:
         raise InputError(f"More than one model is called {twice[0]!r}: give each its own name.")
     for one in field:
         _check_numbers(one.scores, f"{one.name}: scores")
-        if len(one.scores) < 2 or len(one.scores) != len(field[0].scores):
+        if len(one.scores) != len(field[0].scores):
             raise InputError(
                 f"{one.name} has {len(one.scores)} scores and {field[0].name} has "
-                f"{len(field[0].scores)}: compare models on the same folds, two at least."
+                f"{len(field[0].scores)}: compare models on the same folds."
             )
-
-
-def _sentence(
-    field: Sequence[ScoredCandidate],
-    best: ScoredCandidate,
-    equals: Sequence[ScoredCandidate],
-    p_values: Mapping[str, float],
-    metric: str,
-) -> str:
-    """Say why, in a sentence or two."""
-    majority = next((one for one in equals if one.name == MAJORITY), None)
-    if majority is not None:
-        return _nothing_learned(best, majority, p_values, metric)
-    chosen = equals[0]
-    said = _reason(field, best, chosen, p_values, metric)
-    return f"{said} {_for_sortal(field, equals, p_values)}" if chosen.baseline else said
-
-
-def _reason(
-    field: Sequence[ScoredCandidate],
-    best: ScoredCandidate,
-    chosen: ScoredCandidate,
-    p_values: Mapping[str, float],
-    metric: str,
-) -> str:
-    if len(field) == 1:
-        return f"There is one model to choose from: {best.words} ({metric} {best.mean:.3f})."
-    if chosen is not best:
-        return (
-            f"By {metric}, {chosen.words} ({chosen.mean:.3f}, {_numbers(chosen)}) is the simplest "
-            f"model that is not distinguishably worse than the best, {best.words} "
-            f"({best.mean:.3f}, {_numbers(best)}; {_p(p_values[chosen.name])})."
-        )
-    simpler = [one for one in field if one.size < best.size]
-    said = f"By {metric}, {best.words} ({best.mean:.3f}, {_numbers(best)}) is the best model, and"
-    if not simpler:
-        return f"{said} none is simpler."
-    nearest = max(simpler, key=lambda one: p_values[one.name])
-    return (
-        f"{said} every simpler one is distinguishably worse; the nearest of them is "
-        f"{nearest.words} ({nearest.mean:.3f}, {_p(p_values[nearest.name])})."
-    )
-
-
-def _for_sortal(
-    field: Sequence[ScoredCandidate],
-    equals: Sequence[ScoredCandidate],
-    p_values: Mapping[str, float],
-) -> str:
-    """What to say of sortal's own where a baseline was chosen."""
-    own = next((one for one in equals if not one.baseline), None)
-    if own is not None:
-        return (
-            "The chosen model is a baseline; the simplest of sortal's learners that is not "
-            f"distinguishably worse is {own.words} ({own.mean:.3f}, {_numbers(own)})."
-        )
-    others = [one for one in field if not one.baseline]
-    if not others:
-        return "The chosen model is a baseline; none of sortal's learners was finished on all rows."
-    nearest = max(others, key=lambda one: p_values[one.name])
-    return (
-        "The chosen model is a baseline, and each of sortal's learners is distinguishably worse; "
-        f"the nearest is {nearest.words} ({nearest.mean:.3f}, {_p(p_values[nearest.name])})."
-    )
-
-
-def _nothing_learned(
-    best: ScoredCandidate, majority: ScoredCandidate, p_values: Mapping[str, float], metric: str
-) -> str:
-    said = (
-        f"Nothing was learned, or too little to tell: by {metric} no model is distinguishably "
-        f"better than always saying the commonest class ({majority.mean:.3f})"
-    )
-    if best is majority:
-        return f"{said}."
-    return f"{said}; the best, {best.words}, has {best.mean:.3f} ({_p(p_values[MAJORITY])})."
-
-
-def _numbers(one: ScoredCandidate) -> str:
-    if math.isinf(one.size):
-        return "size unknown"
-    return counted(round(one.size), "number")
-
-
-def _p(p_value: float) -> str:
-    return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.2g}"
-
-
-# --- From the scores of all folds to the record: intervals, the choice, what is to be said -------
-
-
-def build_comparison(runs: Sequence[Run], settings: Settings) -> Comparison:
-    """Scores judged, and everything said."""
-    entrants = dict(zip([run.name for run in runs], settings.entrants, strict=True))
-    found = [_result(entrants[run.name], run, settings) for run in runs]
-    metric = METRICS[settings.metric]
-    contestants = [
-        ScoredCandidate(
-            one.name,
-            one.scores,
-            float("inf") if one.size is None else one.size,
-            one.eligible,
-            one.baseline,
-            one.title,
-        )
-        for one in found
-    ]
-    choice = choose(
-        contestants,
-        settings.folds.test_share,
-        level=settings.significance_level,
-        higher_is_better=metric.higher_is_better,
-        metric=metric.words,
-        rows=_rows(settings),
-        rarest=min(settings.counts),
-    )
-    ranked = sorted((_beside_best(one, found, choice) for one in found), key=_rank(settings))
-    return Comparison(tuple(ranked), choice, settings, _notes(runs, settings))
-
-
-def _result(entrant: Candidate, run: Run, settings: Settings) -> ModelResult:
-    results = [run.results[fold] for fold in sorted(run.results)]
-    scores = tuple(r.scores[settings.metric] for r in results if settings.metric in r.scores)
-    losses = [r.scores["log_loss"] for r in results if "log_loss" in r.scores]
-    sizes = [r.size for r in results if r.size is not None]
-    low, high = _bounds(scores, settings) if len(scores) > 1 else (None, None)
-    status = _status(run, settings, scored=bool(scores) or not results)
-    return ModelResult(
-        name=entrant.name,
-        title=entrant.title,
-        baseline=entrant.baseline,
-        score=float(np.mean(scores)) if scores else None,
-        low=low,
-        high=high,
-        log_loss=float(np.mean(losses)) if losses else None,
-        size=median(sizes) if sizes else None,
-        fit_seconds=median(r.fit_seconds for r in results) if results else None,
-        predict_seconds=median(r.predict_seconds for r in results) if results else None,
-        rows=int(median(r.rows for r in results)) if results else None,
-        status=status,
-        eligible=not status,
-        behind=None,
-        p=None,
-        scores=scores,
-        chosen=tuple(r.chosen for r in results if r.chosen),
-        part=run.n_rows,
-    )
-
-
-def _bounds(scores: Sequence[float], settings: Settings) -> tuple[float, float]:
-    found = interval(
-        scores,
-        settings.folds.test_share,
-        level=settings.significance_level,
-        highest=METRICS[settings.metric].highest,
-        rows=_rows(settings),
-        rarest=min(settings.counts),
-    )
-    return found.low, found.high
-
-
-def _rows(settings: Settings) -> float | None:
-    """How many rows the metric rests on."""
-    rests_on = {"balanced_accuracy": balanced_rows(settings.counts), "accuracy": settings.rows}
-    return rests_on.get(settings.metric)
-
-
-def _status(run: Run, settings: Settings, *, scored: bool) -> str:
-    """Why a model is not to be chosen; nothing, where it is."""
-    if run.state == "error":
-        return run.words
-    said = [run.words] if run.state == "unfinished" else []
-    if run.n_rows is not None and run.results:
-        said.append(f"subsample: trained on {run.n_rows:,} of {run.n_train:,} rows")
-    if not scored:
-        said.append(f"no probabilities, and so no {METRICS[settings.metric].words}")
-    return "; ".join(said)
-
-
-def _beside_best(
-    one: ModelResult, found: Sequence[ModelResult], choice: ModelChoice
-) -> ModelResult:
-    best = next((other for other in found if other.name == choice.best), None)
-    if best is None or best.score is None or one.score is None:
-        return one
-    return replace(one, behind=abs(best.score - one.score), p=choice.p_values.get(one.name))
-
-
-def _rank(settings: Settings) -> Callable[[ModelResult], tuple[Any, ...]]:
-    sign = -1 if METRICS[settings.metric].higher_is_better else 1
-    return lambda one: (
-        not one.eligible,
-        one.score is None,
-        sign * (one.score or 0.0),
-        one.size is None or one.size,
-    )
-
-
-def rows_left_out(n: int, target: str) -> str:
-    """How many rows have no label."""
-    has, are = ("has", "is") if n == 1 else ("have", "are")
-    return f"{counted(n, 'row')} {has} no {target!r} and {are} left out."
-
-
-def _notes(runs: Sequence[Run], settings: Settings) -> tuple[str, ...]:
-    """What else is to be said: about rows, folds, and what models warned of."""
-    notes = list(settings.folds.notes)
-    if settings.left_out:
-        notes.append(rows_left_out(settings.left_out, settings.target))
-    slow = [run.name for run in runs if run.state == "unfinished" or run.n_rows is not None]
-    if slow:
-        notes.append(
-            f"Too slow for {settings.budget:g} seconds in all: {', '.join(slow)}. A larger budget "
-            "lets models run on all rows."
-        )
-    if any("log_loss" not in result.scores for run in runs for result in run.results.values()):
-        notes.append("A model without probabilities has no log loss.")
-    return (*notes, *_warned(runs))
-
-
-def _short(words: str) -> str:
-    return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1]}…"
-
-
-def _warned(runs: Sequence[Run]) -> list[str]:
-    """One line a kind of warning: of which models, how often, and the first of them."""
-    kinds: dict[str, dict[str, list[str]]] = {}
-    for run in runs:
-        for result in run.results.values():
-            for kind, words in result.warned:
-                kinds.setdefault(kind, {}).setdefault(run.name, []).append(words)
-    n_folds = {run.name: len(run.results) for run in runs}
-    notes = []
-    for kind, by_model in kinds.items():
-        who = ", ".join(f"{n} ({len(w)} of {n_folds[n]} folds)" for n, w in by_model.items())
-        often = max(by_model.values(), key=len)
-        notes.append(f"{kind}: {who}. For example: {_short(often[0])}")
-    return notes

@@ -9,6 +9,7 @@ worker ends with the process that started it.
 
 from __future__ import annotations
 
+import math
 import os
 import pickle
 import queue
@@ -18,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Any, Self
 
@@ -26,7 +28,8 @@ from sortal.errors import SortalError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from sortal.tasks.compare.fold_run import Candidate, FoldProblem
+    from sortal.tasks.compare.candidates import Candidate
+    from sortal.tasks.compare.fold_run import FoldProblem
     from sortal.tasks.compare.run import Job, Run
 
     Said = tuple[Any, ...] | None
@@ -42,6 +45,9 @@ _LENGTH = struct.Struct("<q")
 
 _ON_DEATH_OF_PARENT = 1  # PR_SET_PDEATHSIG of Linux
 
+
+# The signal of a timer of CPU time; by default it ends a process, whatever that does.
+_PROFILING = getattr(signal, "SIGPROF", 0)
 
 _ONE_THREAD = (
     "OMP_NUM_THREADS",
@@ -81,8 +87,8 @@ def pack(thing: object, by_value: bool = False) -> bytes:
         cloudpickle.unregister_pickle_by_value(module)
 
 
-def _class_in(entrant: object) -> object:
-    return getattr(getattr(entrant, "learner", None), "estimator", None)
+def _class_in(candidate: object) -> object:
+    return getattr(getattr(candidate, "learner", None), "estimator", None)
 
 
 class Worker:
@@ -127,6 +133,11 @@ class Worker:
             with suppress(OSError):  # what was not written yet has no reader
                 pipe.close()  # type: ignore[union-attr]
         self._noise.close()
+
+    @property
+    def too_long(self) -> bool:
+        """Whether it was ended at the limit of its CPU time."""
+        return self._process.wait() == -_PROFILING
 
     def end(self) -> str:
         """How it ended by itself, in words."""
@@ -246,6 +257,12 @@ def _die_with_parent() -> None:
         os._exit(1)
 
 
+def _end_after(seconds: float) -> None:
+    """End this process after so much CPU time; 0 or without bound: never."""
+    if _PROFILING:
+        signal.setitimer(signal.ITIMER_PROF, seconds if math.isfinite(seconds) else 0.0)
+
+
 def _listen(inbox: IO[bytes], messages: queue.SimpleQueue[bytes]) -> None:
     for message in read_messages(inbox):
         messages.put(message)
@@ -257,7 +274,7 @@ class _Server:
 
     def __init__(self, outbox: IO[bytes]) -> None:
         self._outbox = outbox
-        self._entrants: dict[str, Candidate] = {}
+        self._candidates: dict[str, Candidate] = {}
 
     def serve(self, messages: queue.SimpleQueue[bytes]) -> None:
         """Answer one message after the other."""
@@ -271,18 +288,24 @@ class _Server:
     def _on_problem(self, packed: bytes) -> None:
         self._problem: FoldProblem = pickle.loads(packed)  # noqa: S301
 
-    def _on_fold(self, name: str, packed: bytes, fold: int, n_rows: int | None) -> None:
+    def _on_fold(
+        self, name: str, packed: bytes, fold: int, n_rows: int | None, limit: float
+    ) -> None:
         from sortal.tasks.compare.fold_run import one_line, prepare, run_fold  # noqa: PLC0415
 
         try:
-            if name not in self._entrants:
-                self._entrants[name] = pickle.loads(packed)  # noqa: S301
+            if name not in self._candidates:
+                self._candidates[name] = pickle.loads(packed)  # noqa: S301
         except Exception as error:  # noqa: BLE001  (importing a module may raise anything)
             self._say("unreadable", f"{type(error).__name__}: {one_line(error)}")
             return
-        prepare(self._problem, self._entrants[name])
-        self._say("begun")
-        self._say("fold", run_fold(self._problem, self._entrants[name], fold, n_rows))
+        prepare(self._problem, self._candidates[name])
+        _end_after(limit)
+        began = time.process_time()
+        result = run_fold(self._problem, self._candidates[name], fold, n_rows)
+        seconds = time.process_time() - began
+        _end_after(0.0)
+        self._say("fold", result, seconds)
 
     def _say(self, *words: object) -> None:
         write_message(self._outbox, pickle.dumps(words))
