@@ -98,6 +98,10 @@ class UnknownCategoryWarning(SortalWarning):
     """Values never seen at fit, with their count."""
 
 
+class DataWarning(SortalWarning):
+    """Rows or columns were left out of a fit, or classes joined."""
+
+
 class ReadingWarning(SortalWarning):
     """An option of reading has no effect, or differs from how the file of the fit was read."""
 

@@ -205,19 +205,51 @@ def _class_table(columns: Sequence[Profile], target: str | None) -> Table | None
     return None
 
 
+# What a column is called that no model should learn from.
+_UNUSED = {
+    "identifier": "names rows",
+    "personal-text": "names people, or is free text",
+    "leak": "alone tells the target",
+}
+
+
+def unused_columns(
+    frame: Any, target: str, drop: Sequence[str] = (), use: Sequence[str] = ()
+) -> dict[str, str]:
+    """Columns that are not learned from unless they are asked for, and why; never all of them."""
+    table = read_table(frame)
+    apart = {*drop, *use}
+    columns = [profile(table, j) for j, name in enumerate(table.names) if name not in apart]
+    aim = next(column for column in columns if column.name == target)
+    found, _ = _about_columns([column for column in columns if column is not aim], aim)
+    unused = {f.column: _UNUSED[f.code] for f in found if f.code in _UNUSED}
+    left = [name for name in table.names if name not in {target, *drop, *unused}]
+    return unused if left else {}
+
+
 def _findings(columns: Sequence[Profile], target: str | None) -> Iterator[Finding]:
     aim = next((column for column in columns if column.name == target), None)
     if aim is not None:
         yield from about_target(aim)
     others = [column for column in columns if column is not aim]
+    found, told = _about_columns(others, aim)
+    yield from found
+    yield from _about_rows(told, aim, n_left_out=len(others) - len(told))
+
+
+def _about_columns(
+    others: Sequence[Profile], aim: Profile | None
+) -> tuple[list[Finding], list[Profile]]:
+    """What columns show, and those that neither name rows nor are constant."""
     found = {column.name: list(about_column(column)) for column in others}
     told = [c for c in others if _may_tell(c, found[c.name])]
     leaks = {} if aim is None else {f.column: f for f in _leaks(told, aim)}
+    shown: list[Finding] = []
     for column in others:
         own, name = found[column.name], column.name
         stay = [finding for finding in own if finding.code == "personal-text"]
-        yield from ([leaks[name], *stay] if name in leaks else own)
-    yield from _about_rows(told, aim, n_left_out=len(others) - len(told))
+        shown += [leaks[name], *stay] if name in leaks else own
+    return shown, told
 
 
 def _may_tell(column: Profile, found: Sequence[Finding]) -> bool:

@@ -160,6 +160,7 @@ def working(
     rows: Sequence[int] = (),
     node: int | None = None,
     drop: Sequence[str] = (),
+    use: Sequence[str] = (),
     categorical_features: Sequence[str] = (),
     **reading: Unpack[ReadOptions],
 ) -> Working:
@@ -170,7 +171,7 @@ def working(
 
     Parameters
     ----------
-    data, target, learner, options, drop, categorical_features, reading :
+    data, target, learner, options, drop, use, categorical_features, reading :
         As of `fit`.
     rows : numbers from 1, default=()
         Rows of the data that are classified step by step, too.
@@ -199,7 +200,9 @@ def working(
     has_nodes = "node" in inspect.signature(estimator.working).parameters
     if node is not None and not has_nodes:
         raise ParameterError(f"node={node!r}: the learner {learner!r} has no nodes; a tree has.")
-    training = training_rows(data, target, drop, categorical_features, reading)
+    training = training_rows(
+        data, target, reading, drop=drop, use=use, categorical_features=categorical_features
+    )
     every = nw.from_native(training.all_rows, eager_only=True)
     numbers = list(dict.fromkeys(rows))
     chosen = chosen_rows(every, numbers)

@@ -112,7 +112,10 @@ class LearnerFacts:
     `probabilistic`: it has `predict_proba`. `reads`: one sentence on how its model is read.
     `plain`: what it does, for somebody who has never heard of it. `missing`: what it does, by
     default, with a value that is missing in a new row, and with a word that it has never met.
-    `keeps_rows`: rows that it learned from are a part of the model.
+    `keeps_rows`: rows that it learned from are a part of the model. `kind` is by what it is read:
+    "tree", "linear", "quadratic", "neighbors", "kernel" or "other". `natural` are the options by
+    which it decides by the proportions of the classes, where that is not its default.
+    `costs_of_many`: it decides by costs among more than two classes, too.
     """
 
     probabilistic: bool
@@ -120,6 +123,9 @@ class LearnerFacts:
     plain: str = ""
     missing: str = ""
     keeps_rows: bool = False
+    kind: str = "other"
+    natural: Mapping[str, Any] = field(default_factory=dict)
+    costs_of_many: bool = True
 
 
 @dataclass(frozen=True)
@@ -282,6 +288,7 @@ for _learner in (
         "decision tree",
         LearnerFacts(
             probabilistic=True,
+            kind="tree",
             reads="Follow the tests from the root to a leaf; rules() lists every way.",
             plain=(
                 "It asks one question about a row after the other, such as whether a number is "
@@ -302,6 +309,7 @@ for _learner in (
         "discrete Bayes",
         LearnerFacts(
             probabilistic=True,
+            kind="linear",
             reads="Multiply, for each class, its prior by one probability a column.",
             plain=(
                 "It begins with how common each class is, and asks column by column in which "
@@ -322,6 +330,7 @@ for _learner in (
         "linear discriminant",
         LearnerFacts(
             probabilistic=True,
+            kind="linear",
             reads="Each class has a weighted sum of the columns; the largest sum wins.",
             plain=(
                 "It gives each class a score: a sum in which every column counts with a weight "
@@ -338,6 +347,7 @@ for _learner in (
         "quadratic discriminant",
         LearnerFacts(
             probabilistic=True,
+            kind="quadratic",
             reads="Each class has a mean and a covariance; the nearest class wins.",
             plain=(
                 "It knows of each class what is usual there, and how far and in which "
@@ -355,6 +365,8 @@ for _learner in (
         "Fisher's discriminant",
         LearnerFacts(
             probabilistic=False,
+            kind="linear",
+            natural={"priors": "empirical"},
             reads="Project a row on a few directions; the nearest class mean wins.",
             plain=(
                 "It adds up the columns, each with a weight of its own, to one new number or a "
@@ -363,8 +375,7 @@ for _learner in (
             ),
             missing=_EXPECTED,
         ),
-        {"threshold": ("midpoint", "least_error")},
-        "sortal.discriminants.displays.canonical:fisher_pictures",
+        pictures="sortal.discriminants.displays.canonical:fisher_pictures",
     ),
     LearnerEntry(
         "indicator",
@@ -372,6 +383,8 @@ for _learner in (
         "indicator regression",
         LearnerFacts(
             probabilistic=False,
+            kind="linear",
+            costs_of_many=False,
             reads="Each class has a linear function fitted to its 0s and 1s; the largest wins.",
             plain=(
                 "It gives each class a sum in which every column counts with a weight of its "
@@ -389,6 +402,7 @@ for _learner in (
         "nearest neighbors",
         LearnerFacts(
             probabilistic=True,
+            kind="neighbors",
             reads="Look up the rows of the fit that are most alike; most of them decide.",
             plain=(
                 "It keeps all rows that it was shown. For a new row it looks up the few that are "
@@ -409,6 +423,7 @@ for _learner in (
         "kernel discriminant",
         LearnerFacts(
             probabilistic=True,
+            kind="kernel",
             reads="Add up how alike a row is to each basis row, by its coefficient.",
             plain=(
                 "It compares a row with rows that it was shown: each is like it to some degree, "

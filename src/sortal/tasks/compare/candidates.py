@@ -248,7 +248,9 @@ class Candidate:
         told: dict[str, Any] = {"random_state": seed}
         if categorical_features:
             told["categorical_features"] = list(categorical_features)
-        if costs is not None:
+        if costs is None:
+            told |= self.learner.facts.natural
+        else:
             told["costs"] = costs
         return {name: value for name, value in told.items() if name in known} | dict(self.given)
 

@@ -16,7 +16,7 @@ from scipy.special import ndtri, stdtrit
 
 from sortal.errors import InputError, ParameterError, counted
 from sortal.tasks.compare.candidates import CONSTANT
-from sortal.tasks.compare.measures import METRICS
+from sortal.tasks.compare.settings import METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -327,7 +327,8 @@ def _told(choice: ModelChoice, named: dict[str, ScoredCandidate], by: Yardstick)
         most = "" if choice.bound is None else f", at most {points(choice.bound, by)}"
         said.append(
             f"{what}: the most readable model within {points(by.margin, by)} of the best, "
-            f"{best.words} ({best.mean:.3f}). It is {points(choice.behind or 0.0, by)} behind{most}."
+            f"{best.words} ({best.mean:.3f}). It is "
+            f"{points(choice.behind or 0.0, by)} behind{most}."
         )
     if choice.runner_up:
         rival = named[choice.runner_up]

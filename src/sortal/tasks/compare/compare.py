@@ -1,11 +1,14 @@
-"""Compare every learner on one table, fairly and within a time budget, and say which to take."""
+"""Compare every learner on one table, fairly and within a budget, and say which to take."""
 
 from __future__ import annotations
 
+import json
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from os import PathLike, fspath
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
@@ -14,85 +17,63 @@ from sortal.base.learner import refuse_one_class
 from sortal.base.tables import class_array, read_target
 from sortal.data.sources import read_labels
 from sortal.decision.options import choose as choose_word
+from sortal.decision.options import read_costs, whole_number
 from sortal.engines import n_cores, n_threads
-from sortal.errors import InputError, ParameterError, listed
-from sortal.tasks.compare.baselines import baselines as all_baselines
-from sortal.tasks.compare.baselines import find_baseline
-from sortal.tasks.compare.choose import build_comparison
-from sortal.tasks.compare.fold_run import Candidate, FoldProblem, plan_folds
-from sortal.tasks.compare.run import ComparisonRun, join_out_of_fold
-from sortal.tasks.compare.settings import METRICS, CompareOptions, Settings
+from sortal.errors import InputError, LabelError, ParameterError, counted, listed
+from sortal.tasks.compare.candidates import candidates
+from sortal.tasks.compare.comparison import build_comparison
+from sortal.tasks.compare.fold_run import FoldProblem, plan_folds
+from sortal.tasks.compare.measures import default_metric, rare_classes
+from sortal.tasks.compare.run import ComparisonRun, Run, join_out_of_fold, training_sizes
+from sortal.tasks.compare.settings import (
+    METRICS,
+    CompareOptions,
+    Settings,
+    options_of,
+    read_options,
+    takes,
+)
 from sortal.tasks.fit import TrainingRows, training_rows
-from sortal.tasks.registry import features_among, find
-from sortal.tasks.registry import learners as all_learners
+from sortal.tasks.registry import features_among
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
+    from sortal._typing import Counts, Mask
+    from sortal.tasks.compare.candidates import Candidate
     from sortal.tasks.compare.comparison import Comparison
-    from sortal.tasks.compare.run import OutOfFold, Progress, Run
+    from sortal.tasks.compare.run import OutOfFold, Progress
     from sortal.tasks.tables import DataLike
 
-# Fast ones first: what they leave of their share goes to those that come later.
-_LAST = ("perceptron", "logistic", "linear_svm", "rbf_svm")
+# Ensembles, which nobody reads, go through so many folds of a table with more rows than that.
+_ENSEMBLE_FOLDS, _ENSEMBLE_ROWS = 3, 20_000
+
+# A column of text with more values than that makes learners slow.
+_MANY_VALUES = 100
 
 
+@takes(CompareOptions)
 def compare(
-    data: DataLike,
-    target: str,
-    *,
-    learners: Sequence[str] | None = None,
-    baselines: bool | Sequence[str] = True,
-    metric: str = "balanced_accuracy",
-    folds: int = 10,
-    repeats: int | None = None,
-    budget: float = 150.0,
-    confidence_level: float = 0.95,
-    tune: bool = False,
-    drop: Sequence[str] = (),
-    categorical_features: Sequence[str] = (),
-    random_state: int = 0,
-    n_jobs: int | None = None,
-    progress: Progress | None = None,
+    data: DataLike, target: str, *, progress: Progress | None = None, **options: Any
 ) -> Comparison:
-    """Compare learners by repeated stratified cross-validation, and choose the simplest good one.
+    """Compare learners by repeated stratified cross-validation, and recommend one.
 
-    Every model sees the same folds and runs in a process of its own, where it can be stopped. One
-    that would take more than its share of the budget goes on with a part of the training rows, or
-    stays unfinished; either is said, and such a model is not chosen. An error in one model is
-    shown in its row.
+    Every model sees the same folds, and decides by the rule that the metric asks for. Recommended
+    is the most readable model whose score is within a small margin of the best.
+
+    Each model runs in a process of its own, where it can be stopped. One that would take more than
+    its share of the budget learns from fewer rows, which its row in the table states. An error in
+    one model is shown in its row.
 
     Parameters
     ----------
     data : path, "-" or data frame
         A CSV, Parquet or JSON-lines file, standard input, or a table.
     target : str
-        The column to predict. Rows without a value there are left out, with a warning.
-    learners : names, default=None
-        Registered learners; None means all.
-    baselines : bool or names, default=True
-        The baselines of scikit-learn, or some of them.
-    metric : {"balanced_accuracy", "accuracy", "log_loss"}, default="balanced_accuracy"
-        What is compared. Models without probabilities have no log loss, and are not chosen by it.
-    folds : int of at least 2, default=10
-        At most the rows of the smallest class are used, which is said.
-    repeats : int of at least 1, default=None
-        None: 10 below 1,000 rows, 3 below 10,000, else 1.
-    budget : float above 0, default=150.0
-        Seconds in total.
-    confidence_level : float between 0 and 1, default=0.95
-        Of the tests, and of the intervals.
-    tune : bool, default=False
-        Choose among a few options of each model by three folds within each training part.
-    drop : names, default=()
-        Columns to leave out.
-    categorical_features : names, default=()
-        Columns of numbers that are names rather than amounts.
-    random_state : int from 0 to 2^32 - 1, default=0
-        Which rows fall into which fold.
-    n_jobs : int, default=None
-        Models at work at a time, one core each; None means all cores, and more than there are
-        counts as all. Scores do not depend on it.
+        The column to predict. Rows without a value there are left out, which is stated.
+    OPTIONS
     progress : callable, default=None
         Called after each fold, and every second, with how many folds are done, how many there
         are, the names of the models at work, and the seconds left. What it raises ends the
@@ -111,11 +92,7 @@ def compare(
     >>> print(found.choice.best, len(found.scores["lda"]))
     lda 10
     """
-    options = CompareOptions(
-        target, learners, baselines, metric, folds, repeats, budget, confidence_level, tune, drop,
-        categorical_features, random_state, n_jobs,
-    )  # fmt: skip
-    return run_comparison(data, options, progress)
+    return run_comparison(data, read_options(CompareOptions, target, options), progress)
 
 
 def run_comparison(
@@ -128,44 +105,109 @@ def run_comparison(
 ) -> Comparison:
     """Compare as `compare` does; with `keep`, learners' out-of-fold predictions are kept.
 
-    `data` may also be the rows of `training_rows` themselves, for which target, columns to drop and
-    categories were given; `path` is then the file that they came from.
+    `data` may also be the rows of `training_rows` themselves, selected by the same options; `path`
+    is then the file that they came from.
     """
     began = time.monotonic()
+    asked, earlier = _replayed(asked)
     _check(asked)
-    entrants = _candidates(asked.learners, asked.baselines)
+    field = candidates(asked.learners, asked.baselines)
+    if progress is not None:
+        progress(0, len(field), "reading", 0.0)
     rows = (
         data
         if isinstance(data, TrainingRows)
-        else training_rows(data, asked.target, asked.drop, asked.categorical_features, {})
+        else training_rows(data, asked.target, **asked.selection)
     )
-    problem = _problem(rows, asked, keep)
-    n_workers = min(n_threads(asked.n_jobs), n_cores(), len(entrants) * problem.folds.n)
+    problem, metric = _problem(rows, asked, keep)
+    n_workers = min(n_threads(asked.n_jobs), n_cores(), len(field) * problem.folds.n)
     if asked.n_jobs is None:
-        n_workers = min(n_workers, len(entrants))
-    race = ComparisonRun(problem, entrants, n_workers, asked.budget, progress)
-    race.run()
+        n_workers = min(n_workers, len(field))
+    runs = [_run(one, problem, earlier) for one in field]
+    race = ComparisonRun(problem, field, n_workers, progress)
+    race.run(runs, asked.budget if earlier is None else float("inf"))
     settings = Settings(
-        target=asked.target,
-        metric=asked.metric,
+        asked=asked,
+        metric=metric,
+        costs=problem.costs,
         folds=problem.folds,
-        confidence_level=asked.confidence_level,
-        budget=asked.budget,
-        tune=asked.tune,
-        drop=tuple(asked.drop),
-        categorical_features=tuple(asked.categorical_features),
         rows=len(problem.y),
         left_out=len(nw.from_native(rows.all_rows, eager_only=True)) - len(problem.y),
         classes=tuple(problem.labels.tolist()),
         counts=tuple(np.bincount(problem.y).tolist()),
+        judged=tuple(problem.judged.tolist()),
+        dropped=rows.dropped,
         n_jobs=n_workers,
         seconds=time.monotonic() - began,
         backend=str(nw.from_native(rows.X, eager_only=True).implementation),
         path=_path(data) if path is None else path,
-        entrants=tuple(entrants),
+        candidates=tuple(field),
+        notes=(*rows.notes, *_set_aside(problem), *_slow_columns(rows, runs)),
     )
-    found = build_comparison(race.runs, settings)
-    return replace(found, kept=_kept(race.runs, problem)) if keep else found
+    found = build_comparison(runs, settings)
+    beside = _beside_parts(found, runs)
+    if beside:
+        race.run(beside)
+        found = build_comparison(runs, settings, beside)
+    return replace(found, kept=_kept(runs, problem)) if keep else found
+
+
+def _run(one: Candidate, problem: FoldProblem, earlier: Mapping[str, Any] | None) -> Run:
+    """A model before its first fold; of an earlier comparison with the rows that it had there."""
+    n = len(problem.y)
+    n_train = n - -(-n // problem.folds.folds)
+    sizes, n_folds = training_sizes(n_train, len(problem.labels)), problem.folds.n
+    if one.ensemble:
+        most = _ENSEMBLE_FOLDS if n > _ENSEMBLE_ROWS else problem.folds.folds
+        n_folds = min(most, problem.folds.folds)
+    if earlier is None:
+        return Run(one.name, sizes, n_folds)
+    was = earlier.get(one.name)
+    if was is None:
+        raise ParameterError(f"replay has no model {one.name!r}: it has {listed(list(earlier))}.")
+    if not was["scores"] or "unfinished" in was["status"]:
+        run = Run(one.name, sizes, n_folds)
+        run.stop("unfinished", was["status"])
+        return run
+    part = was["part"]
+    return Run(one.name, (n_train,) if part is None else (part, n_train), n_folds, capped=True)
+
+
+def _replayed(asked: CompareOptions) -> tuple[CompareOptions, dict[str, Any] | None]:
+    """The options of an earlier comparison, and its models by name."""
+    given = asked.replay
+    if given is None:
+        return asked, None
+    try:
+        if not isinstance(given, Mapping):
+            given = json.loads(Path(given).read_text(encoding="utf-8"))
+        settings, models = given["settings"], {one["name"]: one for one in given["models"]}
+        known = [name for name, _, _, _ in options_of(CompareOptions)]
+        told = {name: settings[name] for name in known if name in settings}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ParameterError(
+            f"replay cannot be read ({type(error).__name__}: {error}): give what to_dict() of a "
+            "comparison gave, or a file that compare --json wrote."
+        ) from None
+    if settings["target"] != asked.target:
+        raise ParameterError(
+            f"replay predicts {settings['target']!r}, and the target is {asked.target!r}: give the "
+            "same."
+        )
+    own = [name for name, one in models.items() if not one["baseline"]]
+    others = [name for name, one in models.items() if one["baseline"]]
+    told |= {"learners": own, "baselines": others, "n_jobs": asked.n_jobs}
+    return replace(asked, **told), models
+
+
+def _beside_parts(found: Comparison, runs: Sequence[Run]) -> list[Run]:
+    """The best model that saw all rows, again with as many as each of those that saw fewer."""
+    parts = {run.size: run.n_folds for run in runs if run.part is not None and run.results}
+    whole = [one for one in found.models if one.eligible and one.part is None]
+    if not parts or not whole:
+        return []
+    n_train = max(run.sizes[-1] for run in runs)
+    return [Run(whole[0].name, (n, n_train), f, capped=True) for n, f in sorted(parts.items())]
 
 
 def _kept(runs: Sequence[Run], problem: FoldProblem) -> dict[str, OutOfFold]:
@@ -181,7 +223,16 @@ def _path(data: object) -> str | None:
 
 
 def _check(asked: CompareOptions) -> None:
-    choose_word("metric", asked.metric, tuple(METRICS))
+    if asked.metric is not None:
+        choose_word("metric", asked.metric, tuple(METRICS))
+    if asked.metric == "cost" and asked.costs is None:
+        raise ParameterError("metric='cost' needs costs (--cost): say what an error costs.")
+    if asked.metric == "balanced_accuracy" and asked.costs is not None:
+        raise ParameterError(
+            "metric='balanced_accuracy' has costs of its own, 1 / π for each class: leave out "
+            "costs, or leave out metric, to compare by the mean cost."
+        )
+    whole_number("min_class_rows", asked.min_class_rows, 1)
     budget, level = asked.budget, asked.confidence_level
     is_number = isinstance(budget, int | float) and not isinstance(budget, bool)
     if not is_number or not 0 < budget < float("inf"):
@@ -192,44 +243,93 @@ def _check(asked: CompareOptions) -> None:
         )
 
 
-def _candidates(learners: Sequence[str] | None, baselines: bool | Sequence[str]) -> list[Candidate]:
-    """Who takes part, the fast ones first."""
-    chosen = all_learners() if learners is None else [find(name) for name in _names(learners)]
-    entrants = [Candidate(one.name, one.title, one.facts.probabilistic, one) for one in chosen]
-    named = all_baselines() if baselines is True else map(find_baseline, _names(baselines or ()))
-    entrants += [Candidate(one.name, one.title, one.probabilistic) for one in named]
-    twice = [one.name for i, one in enumerate(entrants) if one.name in _taken(entrants[:i])]
-    if twice:
-        raise ParameterError(
-            f"{listed(twice)} would take part more than once: name each model once."
-        )
-    if not entrants:
-        raise ParameterError("There is no model to compare: name a learner or a baseline.")
-    return sorted(entrants, key=lambda one: (one.baseline and one.name in _LAST, not one.baseline))
-
-
-def _names(given: str | Sequence[str]) -> list[str]:
-    return [given] if isinstance(given, str) else list(given)
-
-
-def _taken(entrants: Sequence[Candidate]) -> set[str]:
-    return {entrant.name for entrant in entrants}
-
-
-def _problem(rows: TrainingRows, asked: CompareOptions, keep: bool) -> FoldProblem:
+def _problem(rows: TrainingRows, asked: CompareOptions, keep: bool) -> tuple[FoldProblem, str]:
     frame = nw.from_native(rows.X, eager_only=True)
     if not frame.columns:
         raise InputError("There is no column to learn from beside the target: drop fewer columns.")
     target = read_target(rows.y, len(frame))
     column = read_labels(target.table)
     refuse_one_class(column.values, "compare")
-    plan = plan_folds(
-        np.bincount(column.codes).tolist(),
-        column.values,
-        asked.folds,
-        asked.repeats,
-        asked.random_state,
+    counts = np.bincount(column.codes)
+    judged = _judged(counts, asked.min_class_rows)
+    metric = asked.metric or default_metric(counts[judged].tolist(), asked.costs)
+    costs = asked.costs
+    if costs is not None:
+        costs = read_costs(costs, column.values, counts)
+    elif metric == "balanced_accuracy":
+        costs = "balanced"
+    by, order, n_groups = _order(rows, asked)
+    folds = plan_folds(
+        counts.tolist(), asked.folds, asked.repeats, asked.random_state, by, n_groups
     )
-    y, labels = column.codes.astype(np.int64), class_array(column.values, target.dtype)
-    features = tuple(features_among(asked.categorical_features, asked.target))
-    return FoldProblem(rows.X, y, labels, plan, asked.metric, features, asked.tune, keep)
+    curves = tuple(rare_classes(counts)) or (
+        tuple(np.flatnonzero(judged).tolist()) if metric == "average_precision" else ()
+    )
+    problem = FoldProblem(
+        rows.X,
+        column.codes.astype(np.int64),
+        class_array(column.values, target.dtype),
+        folds,
+        judged,
+        costs,
+        order,
+        metric,
+        tuple(features_among(asked.categorical_features, asked.target)),
+        asked.tune,
+        keep,
+        curves,
+    )
+    return problem, metric
+
+
+def _judged(counts: Counts, least: int) -> Mask:
+    """Classes of so many rows; those of two at least where that leaves fewer than two."""
+    for n in (least, 2):
+        if (counts >= n).sum() >= 2:
+            return np.asarray(counts >= n)
+    raise LabelError(
+        "Fewer than two classes have more than one row, which is what it takes to both learn and "
+        "test them: join classes (merge_rare, --merge-rare), or add rows."
+    )
+
+
+def _order(
+    rows: TrainingRows, asked: CompareOptions
+) -> tuple[str, NDArray[Any] | None, int | None]:
+    """How folds are dealt: by groups, in time or neither; the groups, or the order of the rows."""
+    if rows.order is None:
+        return "", None, None
+    name, by = (asked.groups, "groups") if asked.groups is not None else (asked.time, "time")
+    series = nw.new_series("order", rows.order, backend="pandas")
+    if series.is_null().any():
+        raise InputError(f"{by}={name!r} has a missing value: give it a value in every row.")
+    values, codes = np.unique(rows.order, return_inverse=True)
+    return by, codes.astype(np.int64), len(values) if by == "groups" else None
+
+
+def _set_aside(problem: FoldProblem) -> list[str]:
+    """Classes that count in no measure."""
+    if problem.judged.all():
+        return []
+    few = [str(label) for label in problem.labels[~problem.judged].tolist()]
+    rows = int((~problem.judged[problem.y]).sum())
+    words = (
+        f"Too small to be judged, and in no measure: {listed(few)} ({counted(rows, 'row')} in "
+        "all). Models learn them. --merge-rare NAME joins such classes, --drop-rare leaves their "
+        "rows out, --min-class-rows N moves the limit."
+    )
+    return [words]
+
+
+def _slow_columns(rows: TrainingRows, runs: Sequence[Run]) -> list[str]:
+    """Columns of very many values, where models were too slow for all rows."""
+    slow = [run.name for run in runs if run.state == "unfinished" or run.part is not None]
+    if not slow:
+        return []
+    frame = nw.from_native(rows.X, eager_only=True)
+    text = [name for name, kind in frame.schema.items() if not kind.is_numeric()]
+    many = {name: frame.get_column(name).n_unique() for name in text}
+    told = [f"{name!r} ({n:,} values)" for name, n in many.items() if n > _MANY_VALUES]
+    if not told:
+        return []
+    return [f"What makes models slow: {', '.join(told)}. --drop leaves a column out."]

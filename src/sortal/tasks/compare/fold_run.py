@@ -23,7 +23,7 @@ from sortal.data.sources import read_frame
 from sortal.decision.options import read_costs, whole_number
 from sortal.decision.posterior import decide
 from sortal.errors import InputError, LabelError, ParameterError, brief, counted
-from sortal.tasks.compare.candidates import as_matrix, make_baseline
+from sortal.tasks.compare.candidates import CONSTANT, as_matrix, make_baseline
 from sortal.tasks.compare.measures import Answers, columns_of, measure, offsets
 
 if TYPE_CHECKING:
@@ -255,6 +255,7 @@ class FoldResult:
     error: str = ""
     predicted: Codes | None = field(default=None, compare=False, repr=False)
     probabilities: Float | None = field(default=None, compare=False, repr=False)
+    truth: Codes | None = field(default=None, compare=False, repr=False)
 
     def forget(self) -> None:
         """Let go of the predictions, which have been joined elsewhere."""
@@ -333,7 +334,9 @@ def _fit_and_score(
     predicted = time.perf_counter()
     place = None if candidate.baseline else problem.place
     answers = _answers(estimator, X[1], _codes(labels, place, len(test)), problem, place)
-    if costs is not None and not candidate.carries(len(problem.labels)):
+    # every constant is as good by the 1/π rule: the commonest class says most
+    idle = candidate.name == CONSTANT and isinstance(problem.costs, str)
+    if costs is not None and not idle and not candidate.carries(len(problem.labels)):
         constants = None
         if answers.scores is not None and not answers.probabilistic:
             constants = _inner_offsets(problem, candidate, X[0], y, costs)
@@ -357,6 +360,7 @@ def _fit_and_score(
         dict(getattr(estimator, "best_params_", {})),
         predicted=answers.predicted.astype(np.int32) if keep else None,
         probabilities=answers.scores if keep and answers.probabilistic else None,
+        truth=problem.y[test].astype(np.int32) if keep and answers.probabilistic else None,
     )
 
 

@@ -1,8 +1,8 @@
 """What is measured of a model on rows that it has not seen, and by which rule it decides of them.
 
 Models are compared, not thresholds: each decides by the rule that the measure asks for, from its
-untouched probabilities. Balanced accuracy asks for costs[i, j] = 1 / π_i, π being the proportions of
-the classes among the training rows, so that P(k|x) / π_k decides; a mean cost for its costs;
+untouched probabilities. Balanced accuracy asks for costs[i, j] = 1 / π_i, π being the proportions
+of the classes among the training rows, so that P(k|x) / π_k decides; a mean cost for its costs;
 accuracy for the most probable class. A model without probabilities has scores instead, to which a
 constant per class is added; the constants are found on rows of inner folds (S 103).
 """
@@ -10,7 +10,7 @@ constant per class is added; the constants are found on rows of inner folds (S 1
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.stats import rankdata
@@ -21,25 +21,6 @@ if TYPE_CHECKING:
 
     from sortal._typing import Codes, Counts, Float, Mask
 
-
-class Metric(NamedTuple):
-    """What a measure is called, whether more is better, its largest value, and what it rests on."""
-
-    words: str
-    higher_is_better: bool
-    highest: float
-    needs: Literal["labels", "probabilities", "scores"]
-
-
-METRICS = {
-    "balanced_accuracy": Metric("balanced accuracy", True, 1.0, "labels"),  # noqa: FBT003
-    "accuracy": Metric("accuracy", True, 1.0, "labels"),  # noqa: FBT003
-    "cost": Metric("mean cost", False, float("inf"), "labels"),  # noqa: FBT003
-    "log_loss": Metric("log loss", False, float("inf"), "probabilities"),  # noqa: FBT003
-    "brier": Metric("Brier score", False, 2.0, "probabilities"),  # noqa: FBT003
-    "roc_auc": Metric("ROC AUC", True, 1.0, "scores"),  # noqa: FBT003
-    "average_precision": Metric("average precision", True, 1.0, "probabilities"),  # noqa: FBT003
-}
 
 # Up to so many times the smallest class, the largest one leaves accuracy a fair measure.
 _EVEN = 1.5
@@ -103,7 +84,7 @@ def _told_apart(scores: Float) -> range:
 
 
 def _area(positive: Mask, scores: Float) -> float | None:
-    """The area under the ROC curve, by Mann and Whitney's ranks; None of one class alone. (S 104)"""
+    """The area under the ROC curve by ranks (S 104); None of one class alone."""
     n = int(positive.sum())
     if not 0 < n < len(positive):
         return None

@@ -245,7 +245,9 @@ class Schedule:
             run.turn_to(run.at - 1)
             return
         rows = counted(run.size, "training row")
-        run.stop("unfinished", f"unfinished: its folds of {rows} take longer than the budget allows")
+        run.stop(
+            "unfinished", f"unfinished: its folds of {rows} take longer than the budget allows"
+        )
 
     def too_long(self, run: Run, n_rows: int, seconds: float) -> None:
         """A fold was ended at its limit."""
@@ -409,9 +411,9 @@ class ComparisonRun:
 class OutOfFold:
     """Out-of-fold predictions of one model, from the first repeat, in the order of the rows.
 
-    `rows` are places among the labeled rows, of which there are `of`; `truth` and `predicted` are codes
-    of the comparison's classes. `probabilities` has a column for every class, and is None where
-    the model gives none. `folds` were done of `n_folds`; `trained_on` is the number of training
+    `rows` are places among the labeled rows, of which there are `of`; `truth` and `predicted` are
+    codes of the comparison's classes. `probabilities` has a column for every class, and is None
+    where the model gives none. `folds` were done of `n_folds`; `trained_on` is the number of training
     rows where the budget left a part of them only.
     """
 
