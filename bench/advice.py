@@ -298,11 +298,9 @@ def percent(values: list[bool] | list[float]) -> str:
 
 def lines(results: list[dict[str, Any]]) -> list[str]:
     """The table of all draws, by number of rows."""
-    out = [
-        "| rows | draws | loss within bound | regret | top scorer's | rule of before | price of "
-        + "readability | changes with repeats | before | both name the other |",
-        "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
-    ]
+    heads = ["rows", "draws", "loss within bound", "regret", "top scorer's", "rule of before"]
+    heads += ["price of readability", "changes with repeats", "before", "both name the other"]
+    out = [f"| {' | '.join(heads)} |", "|---" + "|--:" * (len(heads) - 1) + "|"]
     for low, high in ((0, 999), (1_000, 4_999), (5_000, 19_999), (20_000, 10**9)):
         some = [judged(one) for one in results if low <= one["n"] <= high]
         if not some:
