@@ -22,6 +22,11 @@ NAMED: Final = {("ash", "elm"): 9, ("birch", "ash"): 5.0, ("elm", "elm"): 0.5}
 MATRIX: Final = [[0.0, 1.0, 9.0], [5.0, 0.0, 1.0], [1.0, 1.0, 0.5]]
 OF_TWO: Final = {("ash", "other"): 9, ("other", "other"): 0.5}
 
+pytestmark = [
+    pytest.mark.filterwarnings(f"ignore::sortal.errors.{name}Warning")
+    for name in ("MissingValue", "Collinearity", "OneLeaf")
+]
+
 with_costs = pytest.mark.parametrize(
     "learner", [one for one in DEFAULTS if "costs" in one.learner.options()], ids=repr
 )
@@ -76,10 +81,11 @@ def test_costs_of_a_call_decide_by_the_posteriors_of_the_fit(
     learner: Setting, tmp_path: Path
 ) -> None:
     learner.fit(mixed()).save(tmp_path / "m.sortal")
-    for model in (learner.fit(mixed()), sortal.load(tmp_path / "m.sortal")):
+    models: list[Any] = [learner.fit(mixed()), sortal.load(tmp_path / "m.sortal")]
+    for model in models:
         for given, costs in ((NAMED, np.array(MATRIX)), ("balanced", one_over([30, 15, 15]))):
             expected = model.predict_proba(mixed()) @ costs
-            best = np.isclose(expected, expected.min(axis=1, keepdims=True), rtol=1e-12)
+            best = np.isclose(expected, expected.min(axis=1, keepdims=True), 1e-12, 0)
             wanted = model.classes_[best.argmax(axis=1)]
             np.testing.assert_array_equal(model.predict(mixed(), costs=given), wanted)
 
