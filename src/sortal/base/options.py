@@ -14,10 +14,9 @@ snapshot, which `checked` takes when a fit begins.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from functools import cache, partial
+from functools import partial
 from inspect import cleandoc
 from textwrap import indent
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from sortal.decision.options import (
@@ -167,10 +166,14 @@ def n_jobs() -> Any:
 # --- What follows from the declarations ----------------------------------------------------------
 
 
-@cache
+_DECLARED: dict[object, Mapping[str, Option]] = {}  # each fit asks
+
+
 def declared(options: type[DataclassInstance]) -> Mapping[str, Option]:
     """The parameters by name, in the order of the signature."""
-    return MappingProxyType({one.name: one.metadata["option"] for one in fields(options)})
+    if options not in _DECLARED:
+        _DECLARED[options] = {one.name: one.metadata["option"] for one in fields(options)}
+    return _DECLARED[options]
 
 
 def checked(options: type[Opt], given: object) -> Opt:
