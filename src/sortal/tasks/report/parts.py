@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
@@ -20,14 +20,13 @@ if TYPE_CHECKING:
 
     from narwhals.typing import IntoDataFrame, IntoSeries
 
-    from sortal._typing import CostsLike
     from sortal.data.columns import ColumnSchema, Value
     from sortal.pictures import Picture
     from sortal.records.render import PagePart
     from sortal.tasks.compare.comparison import Comparison
     from sortal.tasks.compare.settings import ReportOptions
     from sortal.tasks.fit import TrainingRows
-    from sortal.tasks.registry import FittedClassifier, SomeClassifier
+    from sortal.tasks.registry import FittedClassifier
     from sortal.tasks.report.models import EvaluatedPredictions, FittedLearner, ModelFacts
     from sortal.trees.cost_complexity import CostComplexityPath
 
@@ -143,7 +142,6 @@ def decide(
     model = getattr(estimator, "_model", None)
     if model is None:
         return None, _in_python(chosen)
-    costs = getattr(estimator, "costs", None)
     part = decide_part(
         model,
         title=f"A row decided by the {chosen.learner.title}",
@@ -151,16 +149,10 @@ def decide(
         starts=starts(chosen, rows, models[0], wishes),
         missing=getattr(estimator, "missing", ""),
         unknown=getattr(estimator, "unknown", ""),
-        costs=None if costs is None else estimator._fitted.read_costs(costs),
+        costs=estimator._fitted.read_costs(),
         ranges=_ranges(rows.X),
     )
     return (part, "") if part is not None else (None, _in_python(chosen))
-
-
-def _read_costs(estimator: SomeClassifier, costs: CostsLike) -> CostsLike:
-    if hasattr(estimator, "_read_costs"):
-        return cast("CostsLike", estimator._read_costs(costs))
-    return cast("CostsLike", estimator._fitted.read_costs(costs))
 
 
 def has_form(part: PagePart | None) -> bool:
