@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from sortal.cli import options as o
-from sortal.cli.options import Script, open_data, read_settings
+from sortal.cli.options import (
+    Script,
+    costs_as_typed,
+    open_data,
+    read_cost_options,
+    read_settings,
+)
 from sortal.cli.output import (
     STDOUT,
     check_output,
@@ -21,10 +28,14 @@ from sortal.errors import ParameterError, counted
 from sortal.tasks.compare.settings import Name, call
 from sortal.tasks.registry import FEW_ROWS, FittedClassifier, find, option
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 EXAMPLES = (
     "sortal fit penguins.csv --target species -o model.sortal",
     "sortal fit penguins.csv -t species --learner lda --drop year -o lda.sortal",
     "sortal fit penguins.csv -t species --set criterion=gini --set max_depth=3 -o small.sortal",
+    "sortal fit penguins.csv -t sex --cost 'female->male=10' -o careful.sortal",
 )
 
 ModelOutput = Annotated[
@@ -38,6 +49,8 @@ def fit(
     output: ModelOutput,
     learner: o.LearnerName = "tree",
     setting: o.Settings = None,
+    cost: o.Cost = None,
+    threshold: o.Threshold = None,
     drop: o.Drop = None,
     categorical: o.Categorical = None,
     *,
@@ -46,7 +59,11 @@ def fit(
     show_code: o.ShowCode = False,
 ) -> None:
     """Learn to predict a column and write a model file."""
-    settings = read_settings(setting)
+    settings: dict[str, Any] = dict(read_settings(setting))
+    costs = read_cost_options(cost, threshold)
+    if costs is not None:
+        _refuse_costs(learner, settings)
+        settings["costs"] = costs
     columns: dict[str, Any] = {"drop": drop or (), "categorical_features": categorical or ()}
     if show_code:
         script = Script()
@@ -69,7 +86,8 @@ def fit(
         step(f"reading {data}")
         table = open_data(data, reading.named)
         step(f"fitting {learner}")
-        model = task(table, target, learner, settings, **columns)
+        with costs_as_typed(threshold) if costs is not None else nullcontext():
+            model = task(table, target, learner, settings, **columns)
         step(f"writing {output}")
         model.save(output)
     _report(model, learner, output, as_json)
@@ -78,6 +96,19 @@ def fit(
         note(words)
     if find(learner).facts.keeps_rows:
         note("this file holds rows that were learned from: who has it can read them.")
+
+
+def _refuse_costs(learner: str, settings: Mapping[str, object]) -> None:
+    """A learner has costs, and has them given once."""
+    if "costs" in settings:
+        raise ParameterError(
+            "--set costs and --cost or --threshold both say what errors cost: give one of them."
+        )
+    if "costs" not in find(learner).options():
+        raise ParameterError(
+            f"The learner {learner!r} has no costs: leave --cost and --threshold out, or choose "
+            "another --learner."
+        )
 
 
 def _report_code(script: Script, learner: str, output: str, as_json: bool) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import re
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, Signature, signature
@@ -17,9 +19,9 @@ from sortal.tasks.compare.settings import CompareOptions, as_typed, call, differ
 from sortal.tasks.registry import learners
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from sortal._typing import Plain
+    from sortal._typing import CostsLike, Plain
     from sortal.tasks.registry import FittedClassifier
     from sortal.tasks.tables import OpenedTable, ReadOptions
 
@@ -70,6 +72,29 @@ Settings = Annotated[
             "An option of the learner, such as max_depth=3, criterion=gini or pruning=null; "
             "sortal show LEARNER lists them."
         ),
+        show_default=False,
+    ),
+]
+
+Cost = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--cost",
+        metavar="TRUE->PREDICTED=N",
+        help=(
+            "What an error costs, such as 'yes->no=10'; others cost 1. Or balanced: an error costs "
+            "the more, the rarer the true class is."
+        ),
+        show_default=False,
+    ),
+]
+
+Threshold = Annotated[
+    str | None,
+    typer.Option(
+        "--threshold",
+        metavar="CLASS=P",
+        help="Of two classes, predict this one from this probability on, such as yes=0.2.",
         show_default=False,
     ),
 ]
@@ -162,6 +187,85 @@ def _read_value(value: str) -> Plain:
     except (json.JSONDecodeError, RecursionError):
         return value
     return read
+
+
+# --- Costs, given as `--cost true->predicted=number` or `--threshold class=probability` -----------
+
+# A probability that is the threshold, however rounded, is enough.
+_ENOUGH = 1 + 1e-12
+
+
+def read_cost_options(cost: Sequence[str] | None, threshold: str | None) -> CostsLike:
+    """What `costs` of estimators takes: None, "balanced", or costs by labels, which are texts."""
+    if cost and threshold is not None:
+        raise ParameterError("--cost and --threshold both say what errors cost: give one of them.")
+    if threshold is not None:
+        name, probability = _named_number("--threshold", threshold, "yes=0.2")
+        if not 0 < probability < 1:
+            raise ParameterError(
+                f"--threshold {threshold!r} cannot be used: give a probability above 0 and below 1."
+            )
+        return {(_label(name), None): (1 - probability) / probability * _ENOUGH}
+    if not cost or list(cost) == ["balanced"]:
+        return "balanced" if cost else None
+    costs: dict[tuple[str, str], float] = {}
+    for given in cost:
+        names, number = _named_number("--cost", given, "'yes->no=10'")
+        pair = _two_labels(names, given)
+        if not 0 <= number < math.inf or pair in costs:
+            raise ParameterError(
+                f"--cost {given!r} cannot be used: give each error once, and a finite number of at "
+                "least 0."
+            )
+        costs[pair] = number
+    return costs
+
+
+def _named_number(option: str, given: str, example: str) -> tuple[str, float]:
+    name, _, number = given.rpartition("=")
+    try:
+        return name.strip(), float(number)
+    except ValueError:
+        raise ParameterError(
+            f"{option} {given!r} cannot be read: give names, = and a number, such as "
+            f"{option} {example}; balanced stands alone."
+        ) from None
+
+
+def _two_labels(names: str, given: str) -> tuple[str, str]:
+    """The labels around the only arrow that is not within quotes."""
+    arrows = [arrow.span() for arrow in re.finditer("->", names)]
+    pairs = [(_label(names[:start]), _label(names[end:])) for start, end in arrows]
+    found = [(true, predicted) for true, predicted in pairs if true and predicted]
+    if len(found) != 1:
+        raise ParameterError(
+            f"--cost {given!r} cannot be read: give the true and the predicted class, such as "
+            "--cost 'yes->no=10'; names that hold -> stand in double quotes, as in "
+            """--cost '"a->b"->c=10'."""
+        )
+    return found[0]
+
+
+def _label(text: str) -> str:
+    """A label as it is or in quotes, as JSON has them; nothing where it would hold an arrow."""
+    text = text.strip()
+    if not text.startswith('"'):
+        return "" if "->" in text else text
+    try:
+        return str(json.loads(text))
+    except json.JSONDecodeError:
+        return ""
+
+
+@contextmanager
+def costs_as_typed(threshold: str | None) -> Iterator[None]:
+    """Errors about costs name the option that gave them."""
+    try:
+        yield
+    except ParameterError as error:
+        flag = "--cost" if threshold is None else "--threshold"
+        words = re.sub(r"^costs\b", flag, str(error))
+        raise ParameterError(words) from error
 
 
 # --- Options that several commands take together -------------------------------------------------

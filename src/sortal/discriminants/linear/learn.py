@@ -322,10 +322,8 @@ def oas(covariance: Float, n: float) -> float:
 
 # --- Priors and costs where nothing is assumed of rows: Gaussians along the directions found ------
 
-BY_GAUSSIANS = (
-    "The classes are\ntaken as Gaussians along the directions, with their common covariance; without "
-    "`priors`,\npriors are the proportions of the classes."
-)
+BY_GAUSSIANS = """The classes are taken as Gaussians along the directions, with their common
+    covariance; without `priors`, priors are the proportions of the classes."""
 
 
 def given_priors(rule: str) -> Any:
@@ -333,8 +331,8 @@ def given_priors(rule: str) -> Any:
     return option(
         None,
         'array-like of shape (n_classes,), dict or "empirical"',
-        f"""π in the order of `classes_`, or by label; "empirical" for the proportions of the
-        classes. None, without costs: {rule}.""",
+        f"""π in the order of `classes_`, or by label; "empirical": the proportions of the classes.
+        By default, without costs, {rule}.""",
     )
 
 
@@ -368,9 +366,9 @@ class IndicatorOptions:
         other, the solution of least norm.""",
     )
     _: KW_ONLY
-    priors: PriorsLike = given_priors("the largest function")
+    priors: PriorsLike = given_priors("the class of the largest function is predicted")
     class_weight: ClassWeight = class_weight()
-    costs: CostsLike = costs(f"{BY_GAUSSIANS} With two classes only.")
+    costs: CostsLike = costs(f"{BY_GAUSSIANS} Of two\n    classes only.")
     categorical_features: CategoricalFeatures = categorical_features(f"{INDICATORS}.")
     missing: MissingPolicy = missing_policy(
         f"{FILLED}\nWithout a ridge that is what a fit without the column would have said."
@@ -482,8 +480,8 @@ def _intercept(
     if len(stats.classes) > 2:
         given = "priors" if options.costs is None else "costs"
         raise ParameterError(
-            f"{given} of an IndicatorRegression move the boundary of two classes, and there are "
-            f"{len(stats.classes)}: leave {given} out, or use LinearDiscriminant."
+            f"{given} cannot be given to an IndicatorRegression of {len(stats.classes)} classes, "
+            "only of two: leave them out, or use LinearDiscriminant."
         )
     w = weights[:, 0] - weights[:, 1]
     d, odds = offsets[0] - offsets[1], rule_shift(stats.classes, prior, options.costs)
