@@ -74,6 +74,10 @@ def _closed(properties: dict[str, Any]) -> dict[str, Any]:
 
 
 VALUE = {"type": ["string", "boolean", "number"]}
+# A label, or a tuple of labels.
+KEY: dict[str, Any] = {
+    "anyOf": [VALUE, {"type": "array", "items": {"type": [*VALUE["type"], "null"]}}]
+}
 DEF = {name: {"$ref": f"#/$defs/{name}"} for name in ("plain", "values", "schema", "odd", "column")}
 COUNT = {"type": "integer", "minimum": 0}
 COMMON: dict[str, Any] = {
@@ -83,9 +87,7 @@ COMMON: dict[str, Any] = {
             {"type": ["null", "boolean", "number", "string"]},
             DEF["odd"],
             {"type": "array", "items": DEF["plain"]},
-            _closed(
-                {"pairs": {"type": "array", "items": {"type": "array", "prefixItems": [VALUE]}}}
-            ),
+            _closed({"pairs": {"type": "array", "items": {"type": "array", "prefixItems": [KEY]}}}),
         ]
     },
     "values": {"type": "array", "items": VALUE},

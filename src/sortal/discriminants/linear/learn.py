@@ -451,7 +451,7 @@ def build_indicator(stats: ClassStatistics, options: IndicatorOptions) -> Indica
     weights = geometry.sphere @ (geometry.sphere.T @ target.T)
     shares = stats.weight / stats.total_weight
     offsets = shares - stats.mean @ weights
-    offsets = offsets + _intercept(stats, options, offsets, weights)
+    offsets = _by_gaussians(stats, options, offsets, weights)
     return IndicatorModel(
         classes=stats.classes,
         geometry=geometry,
@@ -470,13 +470,13 @@ def build_indicator(stats: ClassStatistics, options: IndicatorOptions) -> Indica
     )
 
 
-def _intercept(
+def _by_gaussians(
     stats: ClassStatistics, options: IndicatorOptions, offsets: Float, weights: Float
-) -> Float | float:
-    """What is added to f_1 and f_2 where priors or costs are given, by d = f_1 - f_2. (S 108)"""
+) -> Float:
+    """Offsets that decide by priors or costs, where given, along d = f_1 - f_2. (S 108)"""
     prior = rule_priors(options.priors, options.costs, stats)
     if prior is None or len(stats.classes) == 1:
-        return 0.0
+        return offsets
     if len(stats.classes) > 2:
         given = "priors" if options.costs is None else "costs"
         raise ParameterError(
@@ -489,4 +489,4 @@ def _intercept(
     variance = float(w @ stats.within @ w) / pooled_divisor(stats, "unbiased")
     # where nothing tells the classes apart, all rows have the log-odds of the priors
     more = odds * variance / (m_first - m_last) - (m_first + m_last) / 2 if w.any() else odds - d
-    return np.array([more, -more]) / 2
+    return np.asarray(offsets + np.array([more, -more]) / 2)
