@@ -16,7 +16,7 @@ class Inside(_Server):
     def __init__(self, inbox: queue.SimpleQueue[Any]) -> None:
         self.ready = True
         self.job = self.last = None
-        self._inbox, self._entrants = inbox, {}
+        self._inbox, self._candidates = inbox, {}
 
     def send(self, kind: str, *words: Any) -> None:
         getattr(self, f"_on_{kind}")(*words)
