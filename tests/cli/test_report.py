@@ -176,7 +176,7 @@ def test_the_command_of_a_report_is_understood(
     wishes = ReportOptions("species", title="It's a title", reading=reading, **few, **asked_for)
     file = open_table(here / "penguins.csv", **reading).file
     assert file is not None
-    assert run(*shlex.split(command(wishes, file))[1:]).code == 0
+    assert run(*shlex.split(command(wishes, wishes.named(), file))[1:]).code == 0
     named = dict(asked[0].named)
     del named["progress"]
     assert named == wishes.named() | reading

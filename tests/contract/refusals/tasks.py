@@ -214,7 +214,7 @@ COMPARING: Final[Cases] = [
     ("a replay of nothing", {"replay": "nowhere.json"}, ParameterError, "replay cannot be read"),
     (
         "a replay of another target",
-        {"replay": {"settings": {"target": "sex"}, "models": []}},
+        {"replay": {"settings": {"target": "sex", "costs": None}, "models": []}},
         ParameterError,
         "replay predicts 'sex', and the target is 'species'",
     ),
