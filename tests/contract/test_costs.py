@@ -80,8 +80,8 @@ def test_names_and_proportions_are_the_matrix_that_they_stand_for(
 def test_costs_of_a_call_decide_by_the_posteriors_of_the_fit(
     learner: Setting, tmp_path: Path
 ) -> None:
-    learner.fit(mixed()).save(tmp_path / "m.sortal")
-    models: list[Any] = [learner.fit(mixed()), sortal.load(tmp_path / "m.sortal")]
+    learner.fit(whole()).save(tmp_path / "m.sortal")
+    models: list[Any] = [learner.fit(whole()), sortal.load(tmp_path / "m.sortal")]
     for model in models:
         for given, costs in ((NAMED, np.array(MATRIX)), ("balanced", one_over([30, 15, 15]))):
             expected = model.predict_proba(mixed()) @ costs

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 EXAMPLES = (
     "sortal fit penguins.csv --target species -o model.sortal",
-    "sortal fit penguins.csv -t species --drop year --set criterion=gini -o gini.sortal",
-    "sortal fit penguins.csv -t sex --cost 'female->male=10' -o careful.sortal",
+    "sortal fit penguins.csv -t sex --learner lda --cost 'female->male=10' -o lda.sortal",
+    "sortal fit penguins.csv -t species --set criterion=gini --set max_depth=3 -o small.sortal",
 )
 
 ModelOutput = Annotated[
