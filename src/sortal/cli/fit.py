@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,7 +11,6 @@ from sortal.cli.options import (
     Script,
     costs_as_typed,
     open_data,
-    read_cost_options,
     read_settings,
 )
 from sortal.cli.output import (
@@ -26,7 +24,7 @@ from sortal.cli.output import (
 )
 from sortal.errors import ParameterError, counted
 from sortal.tasks.compare.settings import Name, call
-from sortal.tasks.registry import FEW_ROWS, FittedClassifier, find, option
+from sortal.tasks.registry import FittedClassifier, find
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,27 +46,23 @@ def fit(
     output: ModelOutput,
     learner: o.LearnerName = "tree",
     setting: o.Settings = None,
-    cost: o.Cost = None,
-    threshold: o.Threshold = None,
-    drop: o.Drop = None,
-    categorical: o.Categorical = None,
     *,
-    reading: o.ReadingOptions,
+    asked: o.Fitting,
+    reading: o.Reading,
     as_json: o.Json = False,
     show_code: o.ShowCode = False,
 ) -> None:
     """Learn to predict a column and write a model file."""
     settings: dict[str, Any] = dict(read_settings(setting))
-    costs = read_cost_options(cost, threshold)
+    costs = asked.pop("costs", None)
     if costs is not None:
         _refuse_costs(learner, settings)
         settings["costs"] = costs
-    columns: dict[str, Any] = {"drop": drop or (), "categorical_features": categorical or ()}
     if show_code:
         script = Script()
         script.need("from sortal.tasks.fit import fit")
-        asked = {name: value for name, value in {"options": settings, **columns}.items() if value}
-        made = call("fit", data, target, learner, **asked, **reading.named)
+        options = {"options": settings} if settings else {}
+        made = call("fit", data, target, learner, **options, **asked, **reading.named)
         script.add(f"model = {made}", f"model.save({output!r})")
         _report_code(script, learner, output, as_json)
         emit(str(script))
@@ -85,14 +79,12 @@ def fit(
         step(f"reading {data}")
         table = open_data(data, reading.named)
         step(f"fitting {learner}")
-        with costs_as_typed(threshold) if costs is not None else nullcontext():
-            model = task(table, target, learner, settings, **columns)
+        with costs_as_typed(costs):
+            model = task(table, target, learner, settings, **asked)
         step(f"writing {output}")
         model.save(output)
     _report(model, learner, output, as_json)
     wrote(output)
-    for words in _names_of_rows(model):
-        note(words)
     if find(learner).facts.keeps_rows:
         note("this file holds rows that were learned from: who has it can read them.")
 
@@ -117,19 +109,6 @@ def _report_code(script: Script, learner: str, output: str, as_json: bool) -> No
     script.need("from sortal.cli.fit import report_facts")
     script.need("from sortal.cli.output import json_text")
     script.write(f"json_text({call('report_facts', Name('model'), learner, output)})", None)
-
-
-def _names_of_rows(model: FittedClassifier) -> list[str]:
-    """What to say of text columns without two rows alike, where the table is not small."""
-    report, schema = model.fit_report_, getattr(model, "_schema", None)
-    columns = () if schema is None else schema.columns
-    n = {one.name: report.rows - report.missing.get(one.name, 0) for one in columns}
-    return [
-        f"{one.name!r} has another text in every row, so that a model learns rows by heart: give "
-        f"{option('--drop', one.name)}, unless it is meant."
-        for one in columns
-        if len(one.values) >= max(FEW_ROWS, n[one.name])
-    ]
 
 
 def _report(model: FittedClassifier, learner: str, output: str, as_json: bool) -> None:

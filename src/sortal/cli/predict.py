@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from typing import Annotated, Any, Literal
 
 import typer
@@ -62,7 +61,7 @@ def predict(
     output: o.Output = None,
     excel_safe: ExcelSafe = False,
     *,
-    reading: o.ReadingOptions,
+    reading: o.Reading,
     as_json: o.Json = False,
     show_code: o.ShowCode = False,
 ) -> None:
@@ -102,7 +101,7 @@ def predict(
         step(f"reading {data}")
         opened = open_data(data, reading.named, loaded)
         step("predicting")
-        with costs_as_typed(threshold) if costs is not None else nullcontext():
+        with costs_as_typed(costs):
             table = task(loaded, opened, **asked)
     if as_json:
         emit(json_text(plain_records(table)), output)
@@ -125,7 +124,7 @@ def explain(
     form: o.Format = "text",
     output: o.Output = None,
     *,
-    reading: o.ReadingOptions,
+    reading: o.Reading,
     as_json: o.Json = False,
     show_code: o.ShowCode = False,
 ) -> None:
