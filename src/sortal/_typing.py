@@ -29,6 +29,6 @@ TableLike: TypeAlias = "IntoDataFrame | ArrayLike"
 LabelsLike: TypeAlias = "IntoSeries | ArrayLike | str"
 # keys of any kind: to a type checker, a dict by words is no mapping by all that can be a key
 PriorsLike: TypeAlias = ArrayLike | Mapping[Any, float] | None
-CostsLike: TypeAlias = ArrayLike | None
+CostsLike: TypeAlias = ArrayLike | Mapping[Any, float] | None
 ClassWeight: TypeAlias = Mapping[Any, float] | str | None
 CategoricalFeatures: TypeAlias = str | Sequence[str] | Sequence[int] | Sequence[bool] | None

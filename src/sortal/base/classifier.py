@@ -57,7 +57,7 @@ from sortal.base.tables import (
 )
 from sortal.data.columns import Schema, union
 from sortal.data.sources import TableSource, read_table, read_weights
-from sortal.decision.options import options_for, read_costs
+from sortal.decision.options import options_for
 from sortal.decision.scores import Question, margin
 from sortal.engines import LocalEngine, gather, n_threads
 from sortal.errors import (
@@ -282,8 +282,8 @@ class TableClassifier(ClassifierMixin, BaseEstimator, Generic[Opt, S, M]):
         schema, classes = Schema(read.columns, summary.labels), read.classes
         found, waiting = None, None
         try:
-            read_costs(getattr(self, "costs", None), classes)
-            options = options_for(options, classes, schema.classes)
+            weight = np.asarray(summary.class_weights, dtype=np.float64)
+            options = options_for(options, classes, schema.classes, weight)
             if waits:
                 self._refuse_no_rows(summary, schema)
             found = learner.model(summary, schema, options, training)
@@ -388,8 +388,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator, Generic[Opt, S, M]):
             Instead of those of the fit.
         """
         fitted = self._get_fitted()
-        given = getattr(self, "costs", None) if costs is None else costs
-        question = Question("label", fitted.read_priors(priors), fitted.read_costs(given))
+        question = Question("label", fitted.read_priors(priors), fitted.read_costs(costs))
         return fitted.predicted(self._ask(X, question).answer)
 
     @offered

@@ -20,7 +20,7 @@ import numpy as np
 from sortal.base.options import checked
 from sortal.base.tables import labels_of
 from sortal.data.columns import union
-from sortal.decision.options import costs_for, priors_for
+from sortal.decision.options import costs_for, priors_for, read_costs
 from sortal.errors import (
     LabelError,
     MissingValueError,
@@ -75,6 +75,10 @@ class RowSummary(Protocol):
     @property
     def labels(self) -> Values:
         """The classes that have weight."""
+
+    @property
+    def class_weights(self) -> Counts | Float:
+        """Their weights, in any unit."""
 
 
 Opt = TypeVar("Opt")
@@ -336,9 +340,18 @@ class Fitted(Generic[Opt, S, M]):
         known = set(self.schema.classes)
         return tuple(label for label in self.classes if label not in known)
 
-    def read_costs(self, given: CostsLike) -> Float | None:
-        """Costs given for all classes, among those of the model."""
-        return costs_for(given, self.classes, self.schema.classes)
+    @property
+    def class_weights(self) -> Float:
+        """The weight of each class of the model, which has it where no summary is kept."""
+        rows: Any = self.model if self.summary is None else self.summary
+        return np.asarray(rows.class_weights, dtype=np.float64)
+
+    def read_costs(self, given: CostsLike = None) -> Float | None:
+        """Costs given for all classes, among those of the model; by default those of the fit."""
+        present = self.schema.classes
+        if given is None:
+            return read_costs(getattr(self.options, "costs", None), present)
+        return costs_for(given, self.classes, present, self.class_weights)
 
     def read_priors(self, given: PriorsLike) -> Float | None:
         """Priors given for all classes, of those of the model."""

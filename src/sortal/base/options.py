@@ -120,10 +120,13 @@ def class_weight(text: str = "") -> Any:
 def costs(text: str = "") -> Any:
     """Costs, which are read when the classes are known."""
     lead = (
-        "costs[i, j] is the cost of saying class j when class i is true. With costs, `predict`\n"
+        "costs[i, j] is the cost of predicting class j when class i is true. A dict by (true label,\n"
+        'predicted label) names costs; other errors cost 1. "balanced" is 1 / π_i for any error in\n'
+        "class i, π_i being its proportion, which balanced accuracy asks for. With costs, `predict`\n"
         "gives the class of least expected cost."
     )
-    return option(None, "array-like of shape (n_classes, n_classes)", text or lead)
+    kind = 'array-like of shape (n_classes, n_classes), dict or "balanced"'
+    return option(None, kind, f"{lead} {text}".rstrip())
 
 
 def categorical_features(text: str = "Positions count the columns of X without y.") -> Any:

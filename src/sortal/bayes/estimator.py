@@ -154,7 +154,7 @@ class DiscreteBayes(BayesOptions, TableClassifier[BayesOptions, BayesSummary, Ba
         """
         encoded, backend = self._encode(X)
         refuse_one_class(self._schema.classes, "explain")
-        made = explain(self._model, encoded, self._fitted.read_costs(self.costs))
+        made = explain(self._model, encoded, self._fitted.read_costs())
         warn_of_impossible(n_impossible(made.log_joint))
         return Explanations(made, range(len(made.shares)), backend)
 

@@ -197,10 +197,14 @@ def balanced(weight: Float) -> Float:
     return np.asarray(np.where(weight > 0, total / safe, 0.0))
 
 
-def read_costs(given: Any, classes: Values) -> Float | None:
-    """costs[i, j]: the cost of saying j when i is true."""
+def read_costs(given: Any, classes: Values, weight: Float | None = None) -> Float | None:
+    """costs[i, j]: the cost of predicting j when i is true; `weight` is that of each class."""
     if given is None:
         return None
+    if isinstance(given, str):
+        return _balanced_costs(given, weight)
+    if isinstance(given, Mapping):
+        return _named_costs(given, classes)
     costs = numbers("costs", given)
     K = len(classes)
     if costs.shape != (K, K) or (costs < 0).any():
@@ -210,6 +214,64 @@ def read_costs(given: Any, classes: Values) -> Float | None:
             f"when class i is true, classes in the order {listed(classes)}."
         )
     return costs
+
+
+def _balanced_costs(given: str, weight: Float | None) -> Float:
+    """An error costs 1 / π_i in class i, π_i its proportion: what balanced accuracy asks. (S 106)
+
+    A class without rows costs nothing.
+    """
+    if given != "balanced":
+        raise ParameterError(
+            f"costs={given!r} is not known: it can be 'balanced', a dict by (true label, predicted "
+            "label), a matrix, or None."
+        )
+    if weight is None:
+        raise ParameterError(
+            "costs='balanced' needs the proportions of the classes in a fit, which are not known "
+            "here: give a matrix."
+        )
+    each = weight.sum() / np.where(weight > 0, weight, np.inf)
+    return np.asarray(each[:, None] * (1.0 - np.eye(len(weight))))
+
+
+def _named_costs(given: Mapping[Any, Any], classes: Values) -> Float:
+    """Costs by (true label, predicted label); errors that are not named cost 1."""
+    costs = 1.0 - np.eye(len(classes))
+    places: dict[tuple[int, int], Any] = {}
+    for key, cost in given.items():
+        if not isinstance(key, tuple) or len(key) != 2:
+            raise ParameterError(
+                f"costs names {brief(key)}, which is no pair of labels: give a dict such as "
+                f"{{({classes[0]!r}, {classes[-1]!r}): 10}}, by (true label, predicted label)."
+            )
+        i, j = _place_of(key[0], key, classes), _place_of(key[1], key[::-1], classes)
+        if not 0 <= as_real(cost) <= LARGEST:
+            raise ParameterError(
+                f"costs of {key!r} is {brief(cost)}: give a finite number of at least 0 (and at "
+                f"most {LARGEST:g})."
+            )
+        if places.setdefault((i, j), key) is not key:
+            raise ParameterError(
+                f"costs names one error twice, as {places[i, j]!r} and as {key!r}: name it once."
+            )
+        costs[i, j] = cost
+    return costs
+
+
+def _place_of(label: Any, pair: tuple[Any, Any], classes: Values) -> int:
+    """Which class a label names, itself or by its text; None names the other one of two."""
+    if label is None and len(classes) == 2 and pair[1] is not None:
+        return 1 - _place_of(pair[1], pair, classes)
+    named = [k for k, c in enumerate(classes) if c == label] or [
+        k for k, c in enumerate(classes) if str(c) == label
+    ]
+    if len(named) != 1:
+        other = "None names the other class of two" if label is None else "name these only"
+        raise ParameterError(
+            f"costs names {label!r}, and the classes are {listed(classes)}: {other}."
+        )
+    return named[0]
 
 
 def priors_for(given: Any, everything: Values, present: Values) -> Float | None:
@@ -226,24 +288,28 @@ def priors_for(given: Any, everything: Values, present: Values) -> Float | None:
     return np.asarray(kept / kept.sum())
 
 
-def costs_for(given: Any, everything: Values, present: Values) -> Float | None:
+def costs_for(
+    given: Any, everything: Values, present: Values, weight: Float | None
+) -> Float | None:
     """costs[i, j] among the classes that have weight; none where these are one."""
-    costs = read_costs(given, everything)
+    if isinstance(given, str):
+        everything = present
+    costs = read_costs(given, everything, weight)
     if costs is None or len(present) == 1:
         return None
     at = _places(everything, present)
     return np.asarray(costs[np.ix_(at, at)])
 
 
-def options_for(options: Any, everything: Values, present: Values) -> Any:
-    """Options that were given for all classes, for those of them that have weight."""
+def options_for(options: Any, everything: Values, present: Values, weight: Float | None) -> Any:
+    """Options that were given for all classes, for those of them that have this weight."""
     named = {field.name for field in fields(options)}
     changed: dict[str, Any] = {}
     if "costs" in named:
-        changed["costs"] = costs_for(options.costs, everything, present)
+        changed["costs"] = costs_for(options.costs, everything, present, weight)
     if everything == present:
         return replace(options, **changed)
-    if "priors" in named:
+    if "priors" in named and not isinstance(options.priors, str):
         changed["priors"] = priors_for(options.priors, everything, present)
     if isinstance(getattr(options, "class_weight", None), Mapping):
         _refuse_strangers("class_weight", options.class_weight, everything)

@@ -48,10 +48,12 @@ def describe_linear(model: LinearModel) -> BrowserModel:
 
 def describe_fisher(model: FisherModel) -> BrowserModel:
     """Distances along Fisher's directions, as linear functions."""
-    known = {"prior": None, "anchor": pack(model.gap), "unit": pack([model.unit])}
+    prior = None if model.prior is None else pack(model.prior)
+    known = {"prior": prior, "anchor": pack(model.gap), "unit": pack([model.unit])}
+    words = _FUNCTIONS if prior is None else LOG_ODDS
     variance = np.diagonal(model.scatter.sum(axis=0)) / max(model.weight.sum(), 1e-300)
     means = model.center + model.gap
-    return _described(model.scores, means, np.sqrt(variance), known, _FUNCTIONS)
+    return _described(model.scores, means, np.sqrt(variance), known, words)
 
 
 def describe_indicator(model: IndicatorModel) -> BrowserModel:

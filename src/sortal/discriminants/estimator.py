@@ -190,10 +190,12 @@ def scored_learner(
     model: Callable[[Rows, Schema, Opt, Training | None], F],
     notes: Callable[[F], list[str]],
     whole: Callable[[Any], str] = lambda options: "",  # noqa: ARG005
+    check: Callable[[Any], None] = lambda options: None,  # noqa: ARG005
 ) -> DiscriminantLearner[Opt, F]:
     """Functions of rows of which the largest decides, without probabilities.
 
-    A model's `unit` is the size of differences between them, and `anchor` where classes stand.
+    A model's `unit` is the size of differences between them, and `anchor` where classes stand. One
+    with a `prior` decides as Gaussians do.
     """
     nothing = f"{owner} assumes no distribution"
     no_probabilities = (
@@ -203,19 +205,22 @@ def scored_learner(
     of_proba = ("predict_proba", "predict_log_proba", "loo_proba", "cv_proba")
 
     def answer(fitted: AnyFit, question: Question) -> RowPass:
-        if question.prior is not None or question.costs is not None:
+        model, costs, own = fitted.model, question.costs, fitted.read_costs()
+        if question.prior is not None or not (costs is None or np.array_equal(costs, own)):  # type: ignore[arg-type]
             raise ParameterError(
                 f"{nothing} and has no probabilities, which priors and costs would weigh: leave "
-                "them out."
+                "them out, or set them as its parameters and fit again."
             )
-        unit = fitted.model.unit
-        said = partial(leading, unit=unit) if question.what == "label" else identity
-        return ask(fitted.model.scores, said)
+        if model.prior is not None:
+            return ask_densities(model.scores, model.prior, question)
+        said = partial(leading, unit=model.unit) if question.what == "label" else identity
+        return ask(model.scores, said)
 
     return DiscriminantLearner(
         options=options,
         model=model,
         whole=whole,
+        check=check,
         answer=answer,
         decide=_decide_by_functions,
         absent=dict.fromkeys(of_proba, no_probabilities)
@@ -320,14 +325,19 @@ def _agrees(fitted: AnyFit) -> bool:
     return same and len(summary.rows.missing) == len(fitted.schema.columns)
 
 
-def _decide_by_priors(model: GaussianModel, values: Float, costs: Float | None) -> Decided:
+def _decide_by_priors(
+    model: GaussianModel | FisherModel, values: Float, costs: Float | None
+) -> Decided:
+    assert model.prior is not None  # noqa: S101  (else the largest function decides)
     functions = values + model.log_prior
     return Decided(
         functions, Decisions.of(functions, model.prior, costs), model.log_prior, model.gap
     )
 
 
-def _decide_by_functions(model: ScoredModel, values: Float, costs: Float | None) -> Decided:  # noqa: ARG001
+def _decide_by_functions(model: ScoredModel, values: Float, costs: Float | None) -> Decided:
+    if model.prior is not None:
+        return _decide_by_priors(model, values, costs)
     verdicts = Decisions(values, leading(values, model.unit))
     return Decided(values, verdicts, np.zeros(len(model.classes)), model.anchor)
 
@@ -369,7 +379,7 @@ def log_priors(fitted: AnyFit, priors: PriorsLike) -> Float:
 
 def shift_by_costs(fitted: AnyFit, first: Label, second: Label, costs: CostsLike) -> float:
     """What costs add to the log-odds of two classes."""
-    given = fitted.read_costs(costs)
+    given = None if costs is None else fitted.read_costs(costs)
     return 0.0 if given is None else cost_shift(given, fitted.model.classes, first, second)
 
 
@@ -442,7 +452,7 @@ class DiscriminantClassifier(
         made, learner = cls(**params), cls._learner
         if reason := learner.whole(made):
             raise ParameterError(reason)
-        options = learner.read(made)
+        options, priors = learner.read(made), getattr(made, "priors", None)
         stats = read_moments(
             means,
             covariances=covariances,
@@ -450,11 +460,11 @@ class DiscriminantClassifier(
             counts=counts,
             classes=classes,
             names=names,
-            priors=getattr(made, "priors", None),
+            priors=None if isinstance(priors, str) else priors,
             unbiased=getattr(made, "covariance", None) == "unbiased",
         )
         schema = stats.design.schema
-        options = options_for(options, schema.classes, schema.classes)
+        options = options_for(options, schema.classes, schema.classes, stats.weight)
         given = weigh_classes(stats, getattr(options, "class_weight", None))
         model = learner.model(given, schema, options, None)
         notes = ("built from given moments, without rows", *learner.notes(model))
@@ -574,5 +584,4 @@ class DiscriminantClassifier(
     def _decide(self, values: Float) -> Decided:
         """What is said of rows, given the functions of them."""
         fitted = self._fitted
-        costs = fitted.read_costs(getattr(self, "costs", None))
-        return self._learner.decide(fitted.model, values, costs)
+        return self._learner.decide(fitted.model, values, fitted.read_costs())

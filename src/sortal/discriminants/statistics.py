@@ -135,6 +135,11 @@ class ClassStatistics:
         return self.classes
 
     @property
+    def class_weights(self) -> Float:
+        """Their weights."""
+        return self.weight
+
+    @property
     def present(self) -> Mask:
         """Which classes have weight."""
         return np.asarray(self.weight > 0)

@@ -192,10 +192,11 @@ def _quadratic_functions(model: QuadraticModel) -> list[Table]:
 
 @dataclass(frozen=True, eq=False)
 class ShownRows:
-    """Rows as distances from the center along the directions, and the classes predicted."""
+    """Rows as distances from the center along the directions, functions, classes predicted."""
 
     coordinates: Float
     labels: Sequence[object]
+    functions: Float
 
 
 def show_fisher(model: FisherModel, shown: ShownRows | None) -> Working:
@@ -279,7 +280,8 @@ def _directions(model: FisherModel) -> list[Table]:
 def _rows(model: FisherModel, shown: ShownRows) -> list[Table]:
     """Coordinates, and what decides.
 
-    That is the side of the separating point, or the nearest mean where wᵀSw = 1. (S 99)
+    That is the side of the separating point, or the nearest mean where wᵀSw = 1 (S 99), or, given
+    priors or costs, the densities there. (S 107)
     """
     a = shown.coordinates + model.center @ model.directions
     along = ((i, *row) for i, row in enumerate(a))
@@ -289,6 +291,9 @@ def _rows(model: FisherModel, shown: ShownRows) -> list[Table]:
     if model.threshold is not None:
         values, decides = shown.coordinates[:, :1] - model.threshold, ["a1 less separating point"]
         title, tag = "The side of the separating point: positive for the first class", "Sch 4-3"
+    elif model.prior is not None:
+        values, decides = shown.functions, [f"ln π f of {c}" for c in model.classes]
+        title, tag = "Priors times Gaussian densities, up to a common term", "S 107"
     else:
         means = model.gap @ model.directions
         apart = (shown.coordinates[:, None] - means) / model.lengths

@@ -363,6 +363,11 @@ class KernelSummary:
         return self.counts.labels
 
     @property
+    def class_weights(self) -> Counts:
+        """Their weights, in units."""
+        return self.counts.class_weights
+
+    @property
     def exponent(self) -> int:
         """The unit of weight is 2**-exponent."""
         return self.counts.exponent

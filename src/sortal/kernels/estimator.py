@@ -329,7 +329,7 @@ class KernelDiscriminant(
         whole_number("max_rows", max_rows, 1)
         rows, backend = self._read_rows(X)
         refuse_one_class(self._schema.classes, "explain")
-        made = explain_rows(self._model, rows, self._fitted.read_costs(self.costs), max_rows)
+        made = explain_rows(self._model, rows, self._fitted.read_costs(), max_rows)
         return Explanations(made, range(len(rows.u)), backend)
 
     def working(self, X: TableLike | None = None, max_rows: int = 20) -> Working:
@@ -344,7 +344,7 @@ class KernelDiscriminant(
         whole_number("max_rows", max_rows, 1)
         model = self._model
         rows, backend = (None, self._backend) if X is None else self._read_rows(X)
-        return show_kernel(model, rows, self._fitted.read_costs(self.costs), max_rows, backend)
+        return show_kernel(model, rows, self._fitted.read_costs(), max_rows, backend)
 
     def _read_rows(self, X: TableLike) -> tuple[KernelRows, str]:
         model, source = self._model, self._open(X)

@@ -1,7 +1,7 @@
 """Plain data: what of Python's values JSON can hold, and back, with nothing lost on the way.
 
 Numbers that JSON does not have are {"number": "inf"}; a mapping, whose keys may be labels of any
-type, is {"pairs": [[key, value], …]}; arrays and tuples are lists.
+type or tuples of labels, is {"pairs": [[key, value], …]}; arrays and tuples are lists.
 """
 
 from __future__ import annotations
@@ -101,13 +101,21 @@ class _Given:
         return number_in(data)
 
     def pairs(self, items: list[Any], depth: int) -> list[tuple[Any, Any]]:
+        found: list[tuple[Any, Any]] = []
         for item in items:
-            is_pair = isinstance(item, list) and len(item) == 2
-            if not is_pair or not isinstance(item[0], str | bool | int | float):
+            key = item[0] if isinstance(item, list) and len(item) == 2 else None
+            if not (_all_labels(key) if isinstance(key, list) else _is_value(key)):
                 raise FormatError(f"{_brief(item)} is no pair of a label and what belongs to it.")
-        if crowded(key for key, _ in items):
+            read = self.of(key, depth - 1)
+            found.append((tuple(read) if isinstance(read, list) else read, item[1]))
+        if crowded(key for key, _ in found):
             raise FormatError(f"The labels of {_brief(items)} cannot be told apart in good time.")
-        return [(self.of(key, depth - 1), self.of(value, depth - 1)) for key, value in items]
+        return [(key, self.of(value, depth - 1)) for key, value in found]
+
+
+def _all_labels(key: list[Any]) -> bool:
+    """Whether a list is a tuple of labels, among which None is any other."""
+    return all(label is None or _is_value(label) for label in key)
 
 
 def number_out(x: float) -> float | dict[str, str]:

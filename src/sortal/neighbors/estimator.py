@@ -199,7 +199,7 @@ class NeighborsClassifier(
         `expected_costs`.
         """
         rows, backend = self._find_neighbors(X)
-        made = explain(self._model, rows, self._fitted.read_costs(self.costs))
+        made = explain(self._model, rows, self._fitted.read_costs())
         return Explanations(made, range(len(rows)), backend)
 
     def working(self, X: TableLike | None = None, max_rows: int = 1000) -> Working:

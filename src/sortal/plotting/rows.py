@@ -386,14 +386,17 @@ def deciding_functions(
     last = estimator  # what decides in the end: of a pipeline, its last step
     while hasattr(last, "steps"):
         last = last.steps[-1][1]
-    table = read_costs(getattr(last, "costs", None) if costs is None else costs, classes)
+    own, fitted = getattr(last, "costs", None), getattr(last, "_fitted", None)
+    weight = None if fitted is None else fitted.over_classes(fitted.class_weights, axis=0)
+    table = read_costs(own if costs is None else costs, classes, weight)
     if asked is None:
-        if priors is not None or table is not None:
+        if priors is not None or costs is not None:
             raise ParameterError(
                 f"{type(estimator).__name__} has no probabilities (predict_proba), which priors "
                 "and costs need: leave them out, or use an estimator that has them."
             )
-        return _functions(estimator)
+        asked = _functions(estimator)
+        table = table if len(classes) > 2 else None  # of two classes the function has them in
     if hasattr(last, "kneighbors"):  # votes are even in areas, not along a curve
         return lambda X: np.eye(len(classes))[decide(np.exp(asked(X)), table)]
     if table is None:

@@ -383,6 +383,11 @@ class DiscriminantSummary(SummaryOfParts):
         return self.moments.classes
 
     @property
+    def class_weights(self) -> Counts:
+        """Their weights, in units."""
+        return self.moments.units
+
+    @property
     def exponent(self) -> int:
         """The unit of weight is 2**-exponent."""
         return self.moments.exponent

@@ -55,6 +55,13 @@ class KeptRows:
         """The weights, written out."""
         return np.ones(len(self), dtype=np.int64) if self.units is None else self.units
 
+    @property
+    def class_weights(self) -> Int64:
+        """The weight of each label, in units."""
+        sums = np.zeros(len(self.labels), dtype=np.int64)
+        np.add.at(sums, self.y, self.row_units())
+        return sums
+
     def merge(self, other: Self) -> KeptRows:
         """The rows of both."""
         refuse_other_columns(self.values, other.values)

@@ -19,6 +19,7 @@ from sortal.summaries.counts import (
 from sortal.summaries.moments import ColumnMoments, measure_columns
 
 if TYPE_CHECKING:
+    from sortal._typing import Counts
     from sortal.data.columns import Values
     from sortal.data.sources import Batch
 
@@ -39,6 +40,11 @@ class BayesSummary(SummaryOfParts):
     def labels(self) -> Values:
         """The classes that have weight."""
         return self.classes.classes
+
+    @property
+    def class_weights(self) -> Counts:
+        """Their weights, in units."""
+        return self.classes.units
 
     @property
     def exponent(self) -> int:

@@ -272,8 +272,7 @@ class TreeOptions:
         `priors`.""",
     )
     costs: CostsLike = costs(
-        """costs[i, j] is the cost of saying class j when class i is true. A node says the class of
-        least expected cost, and in the choice of tests a row counts times Σ_j costs[i, j]. Where
+        """So does a node, and in the choice of tests a row counts times Σ_j costs[i, j]. Where
         all that is wrong costs the same, nothing changes.""",
     )
     smoothing: SmoothingKind | None = _word_or_none(

@@ -397,6 +397,11 @@ class TreeModel:
         """The weight of each class in each node."""
         return np.ldexp(self.units.astype(np.float64), -self.exponent)
 
+    @property
+    def class_weights(self) -> Int64:
+        """The units of each class of the rows that the tree grew from."""
+        return np.asarray(self.units[0])
+
     def counts(self) -> Float | Int64:
         """The weights as one writes them: whole numbers where they are."""
         return self.units if self.exponent == 0 else self.weights()

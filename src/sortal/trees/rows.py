@@ -182,6 +182,11 @@ class TreeRows:
         return self.schema.classes
 
     @property
+    def class_weights(self) -> Int64:
+        """Their weights, in units."""
+        return class_units(self)
+
+    @property
     def total_units(self) -> int:
         """The weight of all rows, in units."""
         return len(self.classes) if self.units is None else int(self.units.sum())

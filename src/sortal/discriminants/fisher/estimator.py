@@ -20,6 +20,7 @@ from sortal.discriminants.fisher.learn import (
 )
 from sortal.discriminants.working import ShownRows, show_fisher
 from sortal.engines import gather
+from sortal.errors import ParameterError
 from sortal.records.tables import framed
 
 if TYPE_CHECKING:
@@ -38,6 +39,15 @@ def _whole(options: FisherOptions) -> str:
     return "threshold='least_error' needs all rows at once: use fit, or threshold='midpoint'."
 
 
+def _check(options: FisherOptions) -> None:
+    given = [name for name in ("priors", "costs") if getattr(options, name) is not None]
+    if given and options.threshold == "least_error":
+        raise ParameterError(
+            f"threshold='least_error' counts errors alike, and {given[0]} would weigh them: leave "
+            f"{given[0]} out, or set threshold='midpoint'."
+        )
+
+
 FISHER = scored_learner(
     "FisherDiscriminant",
     FisherOptions,
@@ -45,6 +55,7 @@ FISHER = scored_learner(
     learn_fisher,
     notes=partial(note_columns, separation=", J is infinite"),
     whole=_whole,
+    check=_check,
 )
 
 
@@ -62,7 +73,7 @@ class FisherDiscriminant(
     the projected mean that is nearest in the metric where wᵀSw = 1 for every direction, the
     coordinates of `transform(X, scaling="within")`. In those along the directions of unit length,
     which are the default, another mean may look nearer. No probabilities: nothing is assumed about
-    how the rows are distributed.
+    how the rows are distributed, unless priors or costs are given.
 
     Where S is singular, w = S_T⁺(μ_1 - μ_2) with the scatter S_T of all rows, which is the same
     direction as long as S is regular. A combination of columns that is constant in all rows is
@@ -146,14 +157,17 @@ class FisherDiscriminant(
 
         Of rows X also their coordinates along the directions of unit length, and what decides: how
         far they lie beyond the separating point, or, of more than two classes, their squared
-        distances from the projected means where wᵀSw = 1; and the class predicted.
+        distances from the projected means where wᵀSw = 1 (with priors or costs, ln π_k f_k); and
+        the class predicted.
         """
         model = self._model
         if X is None:
             return framed(show_fisher(model, None), self._backend)
         labels = self.predict(X)  # which says what became of missing values
         a = gather(self._map(self._open(X), ask(model.coordinates, identity))).answer
-        return framed(show_fisher(model, ShownRows(a, labels.tolist())), self._backend)
+        scores = gather(self._map(self._open(X), ask(model.scores, identity))).answer
+        shown = ShownRows(a, labels.tolist(), scores + model.log_prior)
+        return framed(show_fisher(model, shown), self._backend)
 
     @property
     def directions_(self) -> Float:
@@ -174,7 +188,7 @@ class FisherDiscriminant(
     @property
     def intercept_(self) -> Float:
         """Constants of these functions; -inf for a class without rows."""
-        constants = self._model.scores.intercepts
+        constants = self._model.scores.intercepts + self._model.log_prior
         return public_functions(self._fitted.over_classes(constants, -np.inf, axis=0))
 
     @property

@@ -8,11 +8,19 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from scipy.special import ndtr
 
-from sortal.base.options import categorical_features, n_jobs, one_of, option
+from sortal.base.options import categorical_features, costs, n_jobs, one_of, option
 from sortal.decision.geometry import EPS, Geometry, survey
 from sortal.decision.options import n_directions
+from sortal.decision.posterior import log_of
 from sortal.discriminants.gaussian import linear_functions
-from sortal.discriminants.linear.learn import nearest
+from sortal.discriminants.linear.learn import (
+    BY_GAUSSIANS,
+    given_priors,
+    nearest,
+    pooled_divisor,
+    rule_priors,
+    rule_shift,
+)
 from sortal.discriminants.linear_functions import ConditionalMean, LinearMap, project_training
 from sortal.discriminants.statistics import (
     FILLED,
@@ -35,6 +43,7 @@ from sortal.modelfile.fields import (
     Layout,
     Number,
     OptionalField,
+    check_prior,
     check_scatter,
     check_squares,
     need,
@@ -42,7 +51,7 @@ from sortal.modelfile.fields import (
 from sortal.records.tables import table_of
 
 if TYPE_CHECKING:
-    from sortal._typing import CategoricalFeatures, Float, Mask
+    from sortal._typing import CategoricalFeatures, CostsLike, Float, Mask, PriorsLike
     from sortal.base.learner import Training
     from sortal.data.columns import Schema, Values
     from sortal.discriminants.statistics import ClassStatistics, MissingPolicy, UnknownPolicy
@@ -73,9 +82,11 @@ class FisherOptions:
         "midpoint",
         """The separating point on w of two classes: the middle between the projected means, or the
         point with the least training error, halfway between two neighboring rows. The latter
-        needs the rows, so that it exists with `fit` only.""",
+        needs the rows, so that it exists with `fit` only, and has neither priors nor costs.""",
     )
     _: KW_ONLY
+    priors: PriorsLike = given_priors("nearest projected mean")
+    costs: CostsLike = costs(BY_GAUSSIANS)
     categorical_features: CategoricalFeatures = categorical_features(
         f"{INDICATORS}, with the\nsolution of least norm."
     )
@@ -138,6 +149,7 @@ class FisherModel:
     Over the terms of a design, whose class means are center + gap[k]. `scores` are functions whose
     largest names the class; `coordinates` are wᵀx. `threshold` is the separating point on w, as a
     distance from wᵀcenter, for two classes. `unit` is the size of differences between the scores.
+    Where `prior` is there, scores are ln f_k up to a common term, and priors and costs decide.
     """
 
     classes: Values
@@ -154,6 +166,7 @@ class FisherModel:
     unit: float
     scores: LinearMap
     coordinates: LinearMap
+    prior: Float | None = None
 
     LAYOUT: ClassVar[Layout] = Layout(
         classes=FromSchema("classes"),
@@ -170,6 +183,7 @@ class FisherModel:
         unit=Number(least=0.0),
         scores=RecordField(LinearMap, functions="classes"),
         coordinates=RecordField(LinearMap, functions="directions"),
+        prior=OptionalField(Array("f8", "classes", least=0.0)),
     )
 
     def check(self) -> None:
@@ -178,6 +192,8 @@ class FisherModel:
         need((np.abs(self.directions) < 2).all(), "directions that are not of unit length")
         two = len(self.classes) == 2 and self.directions.shape[1] > 0
         need((self.threshold is not None) == two, "a separating point that is not of two classes")
+        if self.prior is not None:
+            check_prior(self.prior)
 
     @property
     def size(self) -> int:
@@ -199,6 +215,11 @@ class FisherModel:
     def anchor(self) -> Float:
         """Where classes stand, from the center."""
         return self.gap
+
+    @property
+    def log_prior(self) -> Float:
+        """What the functions have beyond the scores: ln π_k, or nothing."""
+        return np.zeros(len(self.classes)) if self.prior is None else log_of(self.prior)
 
     @property
     def condition(self) -> float:
@@ -352,17 +373,28 @@ def build_fisher(stats: ClassStatistics, options: FisherOptions) -> FisherModel:
     lengths = within_lengths(directions, eigenvalues, spread)
     norm = np.linalg.norm(directions, axis=0)
     directions, lengths = oriented(directions / norm, stats.gap), lengths / norm
+    prior = rule_priors(options.priors, options.costs, stats)
+    rows = _divisors(stats, options.within, float(weight.sum()))
+    rows = (1.0, 1.0) if prior is None else rows
+    # standard deviations within classes; by the nearest mean, in any unit
+    deviations = lengths / np.sqrt(np.where(np.isinf(eigenvalues), *rows))
     threshold = None
     if two and directions.size:
         m_first, m_last = stats.gap @ directions[:, 0]
         threshold, unit = float(m_first + m_last) / 2, float(abs(m_first - m_last))
+        if prior is not None:
+            variance = float(deviations[0]) ** 2
+            odds = rule_shift(stats.classes, prior, options.costs)
+            threshold, prior = threshold - odds * variance / float(m_first - m_last), None
     else:
-        unit = _unit(stats.gap - mean, directions / lengths)
-    scores = _scores(stats, directions, lengths, threshold)
+        unit = _unit(stats.gap - mean, directions / deviations) if prior is None else 1.0
+    scores = _scores(stats, directions, deviations, threshold)
     if threshold is None:
-        root = geometry.root(1.0, 1.0) if most == len(stats.classes) - 1 else directions / lengths
-        found = nearest(stats, root, 1 / weight.sum())
-        scores, unit = replace(scores, nearest=found), unit if found is None else 1 / weight.sum()
+        whole = most == len(stats.classes) - 1
+        root = geometry.root(*rows) if whole else directions / deviations
+        one = 1 / weight.sum() if prior is None else 1.0
+        found = nearest(stats, root, one)
+        scores, unit = replace(scores, nearest=found), unit if found is None else one
     return FisherModel(
         classes=stats.classes,
         criterion=Criterion(difference[None] if two else spread, within),
@@ -378,7 +410,16 @@ def build_fisher(stats: ClassStatistics, options: FisherOptions) -> FisherModel:
         unit=unit,
         scores=scores,
         coordinates=_map(stats, directions, np.zeros(directions.shape[1])),  # (Sch 4-3)
+        prior=prior,
     )
+
+
+def _divisors(stats: ClassStatistics, within: str, total: float) -> tuple[float, float]:
+    """By which S becomes a variance: where it is 0 the weight that B has, else n - K. (S 107)
+
+    With within="covariance", S is a sum over classes.
+    """
+    return total, pooled_divisor(stats, "unbiased") if within == "scatter" else total
 
 
 def move_threshold(model: FisherModel, threshold: float) -> FisherModel:

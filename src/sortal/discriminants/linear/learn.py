@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -18,10 +18,10 @@ from sortal.base.options import (
     priors,
 )
 from sortal.decision.geometry import Geometry, survey
-from sortal.decision.options import n_directions, read_priors, share
+from sortal.decision.options import choose, n_directions, read_priors, share
 from sortal.decision.posterior import log_of
 from sortal.discriminants.gaussian import GaussianClasses, linear_functions
-from sortal.discriminants.linear_functions import LinearMap, Nearest
+from sortal.discriminants.linear_functions import LinearMap, Nearest, cost_shift, pair_of
 from sortal.discriminants.statistics import (
     FILLED,
     INDICATORS,
@@ -320,6 +320,41 @@ def oas(covariance: Float, n: float) -> float:
     return float(np.clip((square + trace**2) / distance, 0.0, 1.0)) if distance > 0 else 1.0
 
 
+# --- Priors and costs where nothing is assumed of rows: Gaussians along the directions found ------
+
+BY_GAUSSIANS = (
+    "The classes are\ntaken as Gaussians along the directions, with their common covariance; without "
+    "`priors`,\npriors are the proportions of the classes."
+)
+
+
+def given_priors(rule: str) -> Any:
+    """Priors of learners that have their own rule without."""
+    return option(
+        None,
+        'array-like of shape (n_classes,), dict or "empirical"',
+        f"""π in the order of `classes_`, or by label; "empirical" for the proportions of the
+        classes. None, without costs: {rule}.""",
+    )
+
+
+def rule_priors(given: Any, costs: CostsLike, stats: ClassStatistics) -> Float | None:
+    """Priors as given, or the proportions of the classes; None without priors and costs."""
+    if given is None and costs is None:
+        return None
+    if given is None or isinstance(given, str):
+        choose("priors", given or "empirical", ("empirical",))
+        return np.asarray(stats.weight / stats.total_weight)
+    return read_priors(given, stats.classes)
+
+
+def rule_shift(classes: Values, prior: Float, costs: Any) -> float:
+    """What priors and costs add to the log-odds of the first of two classes. (S 107)"""
+    pair_of(classes, log_of(prior), *classes)
+    odds = float(np.log(prior[0]) - np.log(prior[1]))
+    return odds if costs is None else odds + cost_shift(costs, classes, *classes)
+
+
 # --- Regression on class indicators, by least squares ---------------------------------------------
 
 
@@ -333,7 +368,9 @@ class IndicatorOptions:
         other, the solution of least norm.""",
     )
     _: KW_ONLY
+    priors: PriorsLike = given_priors("the largest function")
     class_weight: ClassWeight = class_weight()
+    costs: CostsLike = costs(f"{BY_GAUSSIANS} With two classes only.")
     categorical_features: CategoricalFeatures = categorical_features(f"{INDICATORS}.")
     missing: MissingPolicy = missing_policy(
         f"{FILLED}\nWithout a ridge that is what a fit without the column would have said."
@@ -354,6 +391,7 @@ class IndicatorModel:
     shares: Float
     total: Float
     scores: LinearMap
+    prior: ClassVar[None] = None
 
     LAYOUT: ClassVar[Layout] = Layout(
         classes=FromSchema("classes"),
@@ -415,6 +453,7 @@ def build_indicator(stats: ClassStatistics, options: IndicatorOptions) -> Indica
     weights = geometry.sphere @ (geometry.sphere.T @ target.T)
     shares = stats.weight / stats.total_weight
     offsets = shares - stats.mean @ weights
+    offsets = offsets + _intercept(stats, options, offsets, weights)
     return IndicatorModel(
         classes=stats.classes,
         geometry=geometry,
@@ -431,3 +470,25 @@ def build_indicator(stats: ClassStatistics, options: IndicatorOptions) -> Indica
             stats.conditional_mean(weights, offsets),
         ),
     )
+
+
+def _intercept(
+    stats: ClassStatistics, options: IndicatorOptions, offsets: Float, weights: Float
+) -> Float | float:
+    """What is added to f_1 and f_2 where priors or costs are given, by d = f_1 - f_2. (S 108)"""
+    prior = rule_priors(options.priors, options.costs, stats)
+    if prior is None or len(stats.classes) == 1:
+        return 0.0
+    if len(stats.classes) > 2:
+        given = "priors" if options.costs is None else "costs"
+        raise ParameterError(
+            f"{given} of an IndicatorRegression move the boundary of two classes, and there are "
+            f"{len(stats.classes)}: leave {given} out, or use LinearDiscriminant."
+        )
+    w = weights[:, 0] - weights[:, 1]
+    d, odds = offsets[0] - offsets[1], rule_shift(stats.classes, prior, options.costs)
+    m_first, m_last = d + stats.gap @ w
+    variance = float(w @ stats.within @ w) / pooled_divisor(stats, "unbiased")
+    # where nothing tells the classes apart, all rows have the log-odds of the priors
+    more = odds * variance / (m_first - m_last) - (m_first + m_last) / 2 if w.any() else odds - d
+    return np.array([more, -more]) / 2

@@ -263,6 +263,8 @@ class Candidate:
 
     def terms(self, fitted: FittedClassifier) -> int | None:
         """How much there is to read: the leaves of a tree, the terms of a function."""
+        if self.learner is None:
+            return None
         if hasattr(fitted, "get_n_leaves"):
             return int(fitted.get_n_leaves())
         terms = getattr(fitted, "terms_", None)

@@ -50,7 +50,8 @@ _PATIENCE, _LEAST_SECONDS = 3.0, 2.0
 # A first fold also warms up: if it seems too slow and took less, the second one tells.
 _CHEAP = 3.0
 
-# A model that takes so little in all goes on, however small its share is.
+# A model that takes so little in all goes on, however small its share is; after so little a fold
+# of the next larger part is tried.
 _TRIFLE = 1.0
 
 State = Literal["waiting", "trying", "on", "done", "unfinished", "error"]
@@ -230,7 +231,9 @@ class Schedule:
         """After a first fold: more rows, these, or fewer."""
         share = max(self.share(), _TRIFLE)
         largest = run.at + 1 == len(run.sizes)
-        if not largest and not run.capped and run.forecast_above() <= share:
+        # a fold that took little says little, since it also warmed up: one of the next part tells
+        quick = min(run.times) < _TRIFLE
+        if not largest and not run.capped and (quick or run.forecast_above() <= share):
             run.turn_to(run.at + 1)
         elif run.forecast <= share or (run.capped and run.forecast <= _PATIENCE * share):
             run.state = "on"

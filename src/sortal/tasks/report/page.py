@@ -233,6 +233,8 @@ def decider(
         return None
     kept = _fitting(described, most_bytes)
     given = model.costs if isinstance(model, TreeModel) else costs
+    if isinstance(model, FisherModel | IndicatorModel) and model.prior is None:
+        given = None  # of two classes the functions have them in
     return {
         "kind": described.kind,
         "model": kept,

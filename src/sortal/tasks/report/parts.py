@@ -167,7 +167,7 @@ def decide(
         starts=starts(chosen, rows, models[0], wishes),
         missing=getattr(estimator, "missing", ""),
         unknown=getattr(estimator, "unknown", ""),
-        costs=estimator._fitted.read_costs(getattr(estimator, "costs", None)),
+        costs=estimator._fitted.read_costs(),
         ranges=_ranges(rows.X),
     )
     return (part, "") if part is not None else (None, _in_python(chosen))
