@@ -161,9 +161,9 @@ def _why(comparison: Comparison) -> str:
     """By which rule, and how it was found out."""
     settings, models = comparison.settings, comparison.models
     n, others = len(models), sum(one.baseline for one in models)
-    beside = f", {others:,} of which only to compare with" if others else ""
+    beside = f", {others:,} of which only to compare with," if others else ""
     tried = (
-        f"{counted(n, 'model')}{beside}, {agreed(n, 'was', 'were')} tried on the same "
+        f"{counted(n, 'model')}{beside} {agreed(n, 'was', 'were')} tried on the same "
         f"{settings.rows:,} rows by cross-validation, {settings.folds}: the rows of a fold are "
         "predicted by models that have not seen them."
     )

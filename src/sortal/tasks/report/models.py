@@ -94,8 +94,8 @@ def _options(
     notes = []
     if settings.costs is not None and not candidate.carries(len(settings.classes)):
         notes.append(
-            "In the comparison it predicted the class of least expected cost; it takes no costs "
-            "itself, and predicts without them here."
+            "In the comparison costs decided among its scores; it takes no costs itself, and "
+            "predicts without them here."
         )
     if result.chosen:
         votes = Counter(tuple(sorted(chosen.items())) for chosen in result.chosen)
