@@ -195,7 +195,11 @@ def test_mistakes_are_named_with_their_counts(data: Inspection) -> None:
         (1.0, 1.0, "calibrated: of 1,000 rows predicted with a probability of 100 % on average, 1"),
         (0.995, 0.975, "mostly calibrated; but of 1,000 rows predicted with a probability of 99.5"),
         (0.99, 0.8, "should not be relied on: they are off by 19.0 percentage points on average, "),
-        (0.9, 0.85, "rough: they are off by 5.0 percentage points on average, and on the whole too h"),
+        (
+            0.9,
+            0.85,
+            "rough: they are off by 5.0 percentage points on average, and on the whole too h",
+        ),
         (0.6, 0.7, "on the whole too low"),
     ],
 )
