@@ -16,13 +16,16 @@ class Inside(_Server):
     def __init__(self, inbox: queue.SimpleQueue[Any]) -> None:
         self.ready = True
         self.job = self.last = None
-        self._inbox, self._entrants = inbox, {}
+        self._inbox, self._candidates = inbox, {}
 
     def send(self, kind: str, *words: Any) -> None:
         getattr(self, f"_on_{kind}")(*words)
 
     def kill(self) -> None:
         pass
+
+    def _end_after(self, seconds: float) -> None:
+        pass  # it would end this process
 
     def _say(self, *words: Any) -> None:
         self._inbox.put((self, words))

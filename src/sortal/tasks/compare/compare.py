@@ -184,6 +184,8 @@ def _replayed(asked: CompareOptions) -> tuple[CompareOptions, dict[str, Any] | N
         settings, models = given["settings"], {one["name"]: one for one in given["models"]}
         known = [name for name, _, _, _ in options_of(CompareOptions)]
         told = {name: settings[name] for name in known if name in settings}
+        if isinstance(told["costs"], list) and isinstance(told["costs"][0], dict):
+            told["costs"] = {(c["true"], c["predicted"]): c["cost"] for c in told["costs"]}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ParameterError(
             f"replay cannot be read ({type(error).__name__}: {error}): give what to_dict() of a "
@@ -202,7 +204,7 @@ def _replayed(asked: CompareOptions) -> tuple[CompareOptions, dict[str, Any] | N
 
 def _beside_parts(found: Comparison, runs: Sequence[Run]) -> list[Run]:
     """The best model that saw all rows, again with as many as each of those that saw fewer."""
-    parts = {run.size: run.n_folds for run in runs if run.part is not None and run.results}
+    parts = {run.size: run.n_folds for run in runs if run.slow and run.results}
     whole = [one for one in found.models if one.eligible and one.part is None]
     if not parts or not whole:
         return []
@@ -323,8 +325,7 @@ def _set_aside(problem: FoldProblem) -> list[str]:
 
 def _slow_columns(rows: TrainingRows, runs: Sequence[Run]) -> list[str]:
     """Columns of very many values, where models were too slow for all rows."""
-    slow = [run.name for run in runs if run.state == "unfinished" or run.part is not None]
-    if not slow:
+    if not any(run.slow for run in runs):
         return []
     frame = nw.from_native(rows.X, eager_only=True)
     text = [name for name, kind in frame.schema.items() if not kind.is_numeric()]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from html import escape
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Any
@@ -241,10 +241,11 @@ def _seconds(number: float | None) -> float | None:
 
 
 def _plain(thing: object) -> Plain:
-    """Dictionaries, lists and what JSON knows; costs by classes as a list of entries."""
+    """Dictionaries, lists and what JSON knows; costs by classes as a list of records."""
     if isinstance(thing, dict):
         if any(isinstance(name, tuple) for name in thing):
-            return [[*map(_plain, name), _plain(value)] for name, value in thing.items()]
+            pairs = thing.items()
+            return [{"true": a, "predicted": b, "cost": float(c)} for (a, b), c in pairs]
         return {str(name): _plain(value) for name, value in thing.items()}
     if isinstance(thing, list | tuple):
         return [_plain(value) for value in thing]
@@ -285,6 +286,8 @@ def build_comparison(
         if one.scores
     ]
     choice = choose(field_of, by)
+    fewer = _fewer_right(choice, found)
+    choice = replace(choice, warnings=(*choice.warnings, *fewer))
     shown = [_shown(one, found, choice, beside, settings) for one in found]
     sign = by.sign
     ranked = sorted(
@@ -293,6 +296,16 @@ def build_comparison(
     )
     notes = (_metric_note(settings), *_notes(runs, settings), *_curves(ranked))
     return Comparison(tuple(ranked), choice, settings, tuple(filter(None, notes)))
+
+
+def _fewer_right(choice: ModelChoice, found: Sequence[ModelResult]) -> list[str]:
+    """What to say where always predicting the commonest class gets more rows right."""
+    right = {one.name: one.measures.get("accuracy") for one in found}
+    own, constant = right.get(choice.recommended), right.get(CONSTANT)
+    if own is None or constant is None or own >= constant:
+        return []
+    than = f"than always predicting the commonest class ({constant:.3f})"
+    return [f"{choice.recommended} gets fewer rows right ({own:.3f}) {than}."]
 
 
 def _yardstick(settings: Settings, counts: Sequence[int], constant: float | None) -> Yardstick:
@@ -350,15 +363,19 @@ def _result(candidate: Candidate, run: Run, settings: Settings) -> ModelResult:
 
 def _precision(run: Run, settings: Settings) -> tuple[float, ...]:
     """The average precision of each repeat whose folds are all done, pooled over its rows."""
-    n, found = settings.folds.folds, []
-    rare = rare_classes(np.array(settings.counts)) or range(len(settings.counts))
+    n, found = settings.folds.folds, list[float]()
+    rare = rare_classes(np.array(settings.counts))
+    if settings.metric == "average_precision":
+        rare = rare or list(range(len(settings.counts)))
+    if not rare:
+        return ()
     for first in range(0, run.n_folds, n):
         parts = [run.results.get(f) for f in range(first, first + n)]
         if any(part is None or part.truth is None for part in parts):
             continue
         truth = np.concatenate([part.truth for part in parts if part is not None])
         scores = np.concatenate([part.probabilities for part in parts if part is not None])
-        found.append(average_precision(truth, scores, list(rare)))
+        found.append(average_precision(truth, scores, rare))
     return tuple(found)
 
 
@@ -453,7 +470,7 @@ def _curves(models: Sequence[ModelResult]) -> list[str]:
 def _notes(runs: Sequence[Run], settings: Settings) -> list[str]:
     """What else is stated: about rows, columns and time, and what models warned of."""
     notes = list(settings.notes)
-    slow = [run.name for run in runs if run.state == "unfinished" or run.part is not None]
+    slow = [run.name for run in runs if run.slow]
     if slow:
         notes.append(
             f"Too slow for {settings.asked.budget:g} seconds in all: {', '.join(slow)}. A larger "

@@ -106,6 +106,11 @@ class Run:
         return None if self.size == self.sizes[-1] else self.size
 
     @property
+    def slow(self) -> bool:
+        """Whether it took too long for all rows."""
+        return self.state == "unfinished" or (self.part is not None and self.state == "done")
+
+    @property
     def results(self) -> dict[int, FoldResult]:
         """What its folds gave with so many rows."""
         return self.parts.setdefault(self.size, {})
@@ -416,8 +421,8 @@ class OutOfFold:
 
     `rows` are places among the labeled rows, of which there are `of`; `truth` and `predicted` are
     codes of the comparison's classes. `probabilities` has a column for every class, and is None
-    where the model gives none. `folds` were done of `n_folds`; `trained_on` is the number of training
-    rows where the budget left a part of them only.
+    where the model gives none. `folds` were done of `n_folds`; `trained_on` is the number of
+    training rows where the budget left a part of them only.
     """
 
     rows: Places

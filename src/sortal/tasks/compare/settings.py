@@ -531,9 +531,10 @@ class Settings:
             for name, value in vars(self.asked).items()
             if name not in ("learners", "replay", "reading", "joins")
         }
-        own = ("metric", "costs", "rows", "left_out", "classes", "counts", "judged", "dropped")
+        own = ("metric", "rows", "left_out", "classes", "counts", "judged", "dropped")
         return asked | {
             **{name: getattr(self, name) for name in own},
+            "decided_by": self.costs,
             "folds": self.folds.folds,
             "repeats": self.folds.repeats,
             "n_jobs": self.n_jobs,

@@ -257,12 +257,6 @@ def _die_with_parent() -> None:
         os._exit(1)
 
 
-def _end_after(seconds: float) -> None:
-    """End this process after so much CPU time; 0 or without bound: never."""
-    if _PROFILING:
-        signal.setitimer(signal.ITIMER_PROF, seconds if math.isfinite(seconds) else 0.0)
-
-
 def _listen(inbox: IO[bytes], messages: queue.SimpleQueue[bytes]) -> None:
     for message in read_messages(inbox):
         messages.put(message)
@@ -300,12 +294,17 @@ class _Server:
             self._say("unreadable", f"{type(error).__name__}: {one_line(error)}")
             return
         prepare(self._problem, self._candidates[name])
-        _end_after(limit)
+        self._end_after(limit)
         began = time.process_time()
         result = run_fold(self._problem, self._candidates[name], fold, n_rows)
         seconds = time.process_time() - began
-        _end_after(0.0)
+        self._end_after(0.0)
         self._say("fold", result, seconds)
+
+    def _end_after(self, seconds: float) -> None:
+        """End this process after so much CPU time; 0 or without bound: never."""
+        if _PROFILING:
+            signal.setitimer(signal.ITIMER_PROF, seconds if math.isfinite(seconds) else 0.0)
 
     def _say(self, *words: object) -> None:
         write_message(self._outbox, pickle.dumps(words))
