@@ -1,9 +1,10 @@
-"""How often is compare's interval right, and how often its choice, where the truth is known?
+"""How often is compare's interval right, and how good its advice, where the truth is known?
 
 Gaussian problems, cross-validated as compare does it. The truth of an interval is the score that
 is expected of the method if it is trained on as many rows as a fold, the classes having the shares
 they have in the table: the mean over all tables of the score of one fold's model on fresh rows.
-`python bench/run.py "Choices between models"` takes some twenty minutes.
+`python bench/run.py "Choices between models"` takes some twenty minutes; `bench/advice.py` has
+made the draws of its last table.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ import os
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from scipy.special import ndtr, ndtri, stdtr, stdtrit
+from scipy.special import stdtrit
 
+import advice
 from harness import Result
 from resampled import (
     Array,
@@ -30,13 +32,7 @@ from resampled import (
     resample,
 )
 from sortal import TreeClassifier
-from sortal.tasks.compare.choose import (
-    ScoredCandidate,
-    balanced_rows,
-    choose,
-    corrected_variance,
-    interval,
-)
+from sortal.tasks.compare.choose import balanced_rows, corrected_variance, interval
 
 SEED = 0
 PACKAGES = ["sortal", "scikit-learn", "numpy", "scipy"]
@@ -46,8 +42,6 @@ SIZES = (100, 300, 1_000, 5_000, 10_000)
 SHARES = {"1 : 1": 0.5, "9 : 1": 0.1}
 # Distances between the class means in standard deviations.
 STRENGTHS = {"weak": 1.0, "middle": 2.0, "strong": 4.0}
-# Shifts of the columns, and who uses which.
-Field = tuple[tuple[float, ...], list[Candidate]]
 LEARNERS: dict[str, Learn] = {"LDA": lda, "QDA": qda}
 
 
@@ -208,124 +202,9 @@ def trees() -> Result:
     return Result(question, {}, "Bar: 90 to 99", os.getloadavg()[0], lines)
 
 
-# Choices ----------------------------------------------------------------------------------------
-
-
-def field(
-    n_models: int, strength: float, *, apart: bool
-) -> tuple[tuple[float, ...], list[Candidate]]:
-    """Equally good models: each with two columns of its own, or one beside two common ones."""
-    if apart:
-        shifts = (strength / 2**0.5,) * (2 * n_models)
-        return shifts, [Candidate(lda, (2 * i, 2 * i + 1)) for i in range(n_models)]
-    common, own = (strength**2 / 2 - 0.125) ** 0.5, 0.5
-    shifts = (common, common, *(own,) * n_models)
-    return shifts, [Candidate(lda, (0, 1, 2 + i)) for i in range(n_models)]
-
-
-def contestants(runs: Sequence[Scores], metric: int) -> list[ScoredCandidate]:
-    """The first is the simplest."""
-    scores = [(run.balanced_accuracy, run.log_loss)[metric].tolist() for run in runs]
-    return [ScoredCandidate(str(i), tuple(own), i) for i, own in enumerate(scores)]
-
-
-def passed_over(runs: Sequence[Scores], metric: int, counts: tuple[int, int]) -> tuple[bool, bool]:
-    """Was the simplest passed over, and would it have been by p as it is?"""
-    sign, models = 1 - 2 * metric, contestants(runs, metric)
-    choice = choose(
-        models,
-        TEST_SHARE,
-        level=LEVEL,
-        higher_is_better=metric == 0,
-        rows=balanced_rows(counts) if metric == 0 else None,
-        rarest=min(counts),
-    )
-    if choice.best == "0":
-        return False, False
-    best = models[int(choice.best)].scores
-    leads = sign * (np.asarray(best) - np.asarray(models[0].scores))
-    variance = corrected_variance(leads.tolist(), TEST_SHARE)
-    deviation = leads.mean() / max(variance, 1e-30) ** 0.5
-    return "0" not in choice.equals, bool(stdtr(len(leads) - 1, -deviation) <= LEVEL)
-
-
-def level(tables: int = 400) -> Result:
-    """Equally good models, of which one is simpler."""
-    names = [f"{metric}, {m} models" for metric in ("accuracy", "log loss") for m in (2, 8)]
-    lines = [
-        f"| rows | classes | strength | columns | {' | '.join(names)} |",
-        "|---|---|---|---|--:|--:|--:|--:|",
-    ]
-    for n in SIZES[:-1]:
-        for classes, share in SHARES.items():
-            for strength, apart in (("weak", True), ("middle", True), ("middle", False)):
-                cells = level_cells(n, share, STRENGTHS[strength], apart, tables)
-                kind = "own" if apart else "mostly common"
-                lines.append(f"| {plan(n)} | {classes} | {strength} | {kind} | {cells} |")
-    question = "How often is an equally good simpler model passed over? In percent"
-    bar = (
-        f"Bar: at most {100 * LEVEL:.0f}. {tables} tables a cell, half as many of eight models "
-        "from 1,000 rows on; in brackets, by p as it is"
-    )
-    return Result(question, {}, bar, os.getloadavg()[0], lines)
-
-
-def level_cells(n: int, share: float, strength: float, apart: bool, tables: int) -> str:
-    """One line: both metrics, fields of two and of eight."""
-    cells: dict[tuple[int, int], str] = {}
-    for n_models in (2, 8):
-        shifts, candidates = field(n_models, strength, apart=apart)
-        rng = seeded(n, share, strength, apart, n_models)
-        # Eight models on many rows take long.
-        runs = tables if n_models == 2 or n < 1_000 else tables // 2
-        found = []
-        for _ in range(runs):
-            scores = resample(Problem(n, share, shifts), candidates, rng)
-            found.append([passed_over(scores, metric, counts_of(n, share)) for metric in (0, 1)])
-        rates = np.mean(found, axis=0)
-        for metric in (0, 1):
-            mended, as_it_is = 100 * rates[metric]
-            cells[metric, n_models] = f"{mended:.1f} ({as_it_is:.1f})"
-    return " | ".join(cells[metric, m] for metric in (0, 1) for m in (2, 8))
-
-
-def worse_by(delta: float, n_models: int) -> Field:
-    """Two common columns and one of its own each; the first model's is weaker, by δ in the end."""
-    common, distance = 1.2 / 2**0.5, 2 * float(ndtri(ndtr(1.0) - delta))
-    own = ((distance**2 - 2 * common**2) ** 0.5, *(1.6,) * (n_models - 1))
-    return (common, common, *own), [Candidate(lda, (0, 1, 2 + i)) for i in range(n_models)]
-
-
-def worse(tables: int = 200) -> Result:
-    """How often a simpler model that is worse by δ is chosen."""
-    sizes, fields = SIZES[:-1], (2, 8)
-    names = [f"{plan(n)}, {m} models" for m in fields for n in sizes]
-    lines = [f"| δ | {' | '.join(names)} |", "|--:" * (1 + len(names)) + "|"]
-    for delta in (0.0, 0.01, 0.02, 0.03, 0.05, 0.1):
-        cells = [worse_cell(n, delta, m, tables) for m in fields for n in sizes]
-        lines.append(f"| {delta:.2f} | {' | '.join(cells)} |")
-    question = "How often is a simpler model chosen that is worse by δ? In percent"
-    bar = (
-        f"No bar. {tables} tables a cell, classes 1 : 1; the best has a balanced accuracy of 0.84 "
-        "if rows are many, the simpler one δ less; all have two of their three columns in common. "
-        "In brackets, by how much the simpler one is worse when trained on so many rows"
-    )
-    return Result(question, {}, bar, os.getloadavg()[0], lines)
-
-
-def worse_cell(n: int, delta: float, n_models: int, tables: int) -> str:
-    """One share, and the true difference of balanced accuracies."""
-    shifts, candidates = worse_by(delta, n_models)
-    rng, counts = seeded(n, delta, n_models), counts_of(n, 0.5)
-    runs = [resample(Problem(n, 0.5, shifts), candidates, rng, fresh=FRESH) for _ in range(tables)]
-    chosen = [not passed_over(run, 0, counts)[0] for run in runs]
-    behind = np.mean([run[1].truth[0] - run[0].truth[0] for run in runs])
-    return f"{percent(chosen)} ({behind:.3f})"
-
-
 def results() -> list[Result]:
     """All questions."""
-    found = [coverage(), trees(), chance(), level(), worse()]
+    found = [coverage(), trees(), chance(), *advice.results()]
     found[0].notes.append("")
     found[0].notes.append(
         f"Fits of all folds at once give the posteriors of the library's fits, to {check():.0e}."
