@@ -58,8 +58,8 @@ def test_the_recommendation_comes_first_in_the_words_of_the_comparison(data: Ins
     assert said.why.endswith("Compared by what fits.")
     assert said.how_sure.startswith(
         "Its balanced accuracy on rows that it had not seen is 0.974 (95 % confidence interval "
-        "0.954 to 0.989). Its accuracy, the proportion of rows predicted correctly, is 0.974; that "
-        "of the constant prediction is 0.333.\n"
+        "0.954 to 0.989). Its accuracy, the proportion of rows predicted correctly, is 0.974. The "
+        "accuracy of the constant prediction is 0.333.\n"
     )
 
 
@@ -160,9 +160,11 @@ def test_what_is_shown_falls_back_to_what_was_fitted(data: Inspection) -> None:
 def test_the_score_is_called_by_its_measure(
     data: Inspection, metric: str, score: float, words: str
 ) -> None:
-    found = comparison(model("lda", score, 12), metric=metric, rows=1234)
+    found = comparison(model("lda", score, 12), CONSTANT, metric=metric, rows=1234)
     said = told(found, "lda", data).how_sure
     assert said.startswith(words)
+    assert said.count("Its accuracy") == 1  # whatever is decided by
+    assert "The accuracy of the constant prediction is 0.333." in said
     assert "as these 1,234" in said
 
 
@@ -170,7 +172,7 @@ def test_the_accuracy_is_that_of_rows_whatever_the_measure(data: Inspection) -> 
     lda = replace(model("lda", 0.9, 12), measures={"accuracy": 0.81, "balanced_accuracy": 0.9})
     base = replace(CONSTANT, measures={"accuracy": 0.87})
     said = told(comparison(lda, base), "lda", data).how_sure
-    assert "is 0.810; that of the constant prediction is 0.870." in said
+    assert "is 0.810. The accuracy of the constant prediction is 0.870." in said
 
 
 def test_mistakes_are_named_with_their_counts(data: Inspection) -> None:

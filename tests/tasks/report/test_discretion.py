@@ -179,6 +179,14 @@ def test_a_column_that_joining_makes_suspicious_is_learned_from_by_the_code_too(
     assert "zq-" not in made.to_html()
 
 
+def test_rare_text_of_a_column_that_is_called_by_a_number() -> None:
+    rare = [hidden(i, "n") if i < 30 else "often" for i in range(80)]
+    frame = pd.DataFrame({7: rare, "x": np.arange(80) % 9, "y": ["a", "b"] * 40})
+    made = make(frame, "tree")
+    assert "'7' (30 texts in 30 rows)" in made.facts.left_out
+    assert "zq-" not in made.to_html()
+
+
 @pytest.mark.full
 def test_labels_of_classes_stay() -> None:
     labels = ["p"] * 18 + ["q"] * 18 + ["r"] * 4

@@ -215,8 +215,9 @@ def _accuracy(result: ModelResult, comparison: Comparison) -> str:
     own, constant = result.measures.get("accuracy"), found.get(CONSTANT)
     if own is None:
         return ""
-    beside = "" if constant is None else f"; that of the constant prediction is {constant:.3f}"
-    return f"Its accuracy, the proportion of rows predicted correctly, is {own:.3f}{beside}."
+    said = f"Its accuracy, the proportion of rows predicted correctly, is {own:.3f}."
+    beside = f"The accuracy of the constant prediction is {constant:.3f}." if constant else ""
+    return sentences(["" if comparison.settings.metric == "accuracy" else said, beside])
 
 
 def _mistakes(confusion: Confusion | None) -> str:

@@ -209,51 +209,53 @@ def discreet(
         return data, rows, refit, words
     declared = wishes.categorical_features
     made = join_rare_text(opened.frame, wishes.target, wishes.min_frequency, declared)
-    if any(name not in rows.dropped for name in made.texts):
+    dropped = {str(name) for name in rows.dropped}  # a frame's names need not be words
+    if made.texts.keys() - dropped:
         rows = _joined(rows, made)
         unused = unused_columns(made.frame, wishes.target, rows.dropped, wishes.use)
         refit = replace(refit, joins=True, use=(*wishes.use, *unused))
     shown = replace(
         data,
-        columns=_columns(data.columns, made, rows.dropped),
+        columns=_columns(data.columns, made, dropped),
         findings=tuple(_of_table(finding, made, wishes.target) for finding in data.findings),
         notes=tuple(made.masked(note) for note in data.notes),
     )
-    return shown, rows, refit, sentences([words, _joined_words(made, refit)])
+    return shown, rows, refit, sentences([words, _joined_words(made, wishes, dropped)])
 
 
 def _joined(rows: TrainingRows, made: JoinedTable) -> TrainingRows:
     """The same rows with rare text joined."""
-    names = nw.from_native(rows.all_rows, eager_only=True).columns
-    every = nw.from_native(made.frame, eager_only=True).select(names)
+    known = nw.from_native(rows.all_rows, eager_only=True).columns
+    frame = nw.from_native(made.frame, eager_only=True)
+    every = frame.drop([name for name in frame.columns if name not in known])
     X = every if len(rows.places) == len(every) else every[rows.places]
     return replace(rows, X=X.to_native(), all_rows=every.to_native())
 
 
-def _joined_words(made: JoinedTable, refit: ReportOptions) -> str:
+def _joined_words(made: JoinedTable, wishes: ReportOptions, dropped: set[str]) -> str:
     """Which columns had rare text."""
     named = [
         f"{name!r} ({counted(len(texts), 'text')} in {counted(made.n_rows[name], 'row')})"
         for name, texts in made.texts.items()
-        if texts and name not in refit.drop
+        if texts and name not in dropped
     ]
     if not named:
         return ""
     return (
-        f"Text that occurs in fewer than {refit.min_frequency} rows (--min-frequency, "
+        f"Text that occurs in fewer than {wishes.min_frequency} rows (--min-frequency, "
         f"min_frequency=) was read as {OTHER!r}, which stands for it in the form; no model "
         f"holds it: {some_of(named)}. The labels of classes stay."
     )
 
 
-def _columns(before: Table, made: JoinedTable, dropped: Sequence[str]) -> Table:
+def _columns(before: Table, made: JoinedTable, dropped: set[str]) -> Table:
     """The columns as they were learned from; of those that were not, the values are not shown."""
     table = read_table(made.frame)
     joined = {name: profile(table, j) for j, name in enumerate(table.names) if name in made.texts}
 
     def shown(row: tuple[Cell, ...]) -> tuple[Cell, ...]:
         one = joined.get(str(row[0]))
-        if row[0] in dropped:
+        if str(row[0]) in dropped:
             return (*row[:-1], "not shown")
         if one is None:
             return row
