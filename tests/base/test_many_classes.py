@@ -71,13 +71,13 @@ def test_a_comparison_takes_them_for_classes_when_told() -> None:
     table = X.assign(y=MANY)
     told: dict[str, Any] = {
         "learners": ["bayes"],
-        "baselines": ["majority"],
+        "baselines": ["constant"],
         "folds": 2,
         "repeats": 1,
         "n_jobs": 1,
     }
     found = compare(table, "y", categorical_features=["a", "y"], **told)
-    assert found.settings.categorical_features == ("a", "y")
+    assert found.settings.asked.categorical_features == ["a", "y"]
     assert found.settings.declared_features == ["a"]
     assert len(found.scores["bayes"]) == 2
     fine = datasets.penguins()[::8]

@@ -365,7 +365,7 @@ def test_pictures_of_what_was_judged(K: int) -> None:
         assert picture.table is not None
         assert len(picture.table.rows) <= 60
     first, second, third = (picture.alt for picture in found)
-    assert f"{2000 - confusion.n_wrong:,} of 2,000 rows are said right" in first
+    assert f"{2000 - confusion.n_wrong:,} of 2,000 rows are predicted correctly" in first
     assert "expected calibration error" in second
     assert "area under the curve" in third
 
@@ -399,8 +399,8 @@ def test_nothing_judged_has_no_picture() -> None:
 
 
 def test_a_comparison_is_a_picture() -> None:
-    (picture,) = comparison_pictures(comparison(chosen="lda", learner="lda"))
-    assert "the lda 0.9 (0.8 to 0.95), best and chosen" in picture.alt
+    (picture,) = comparison_pictures(comparison(recommended="lda"))
+    assert "the lda 0.9 (0.8 to 0.95), recommended" in picture.alt
     assert picture.table is not None
     names = [row[0] for row in picture.table.rows]
     assert names == ["the lda", "the tree", "the svm", "the slow"]

@@ -69,7 +69,7 @@ def comparison(head: str = "accuracy ↑", **choice: Any) -> Any:
     """As much of a comparison as is drawn."""
 
     def model(name: str, score: float | None, **kw: Any) -> Any:
-        given = {"title": f"the {name}", "baseline": False, "eligible": True}
+        given = {"title": f"the {name}", "baseline": False, "eligible": True, "part": None}
         low, high = (None, None) if score is None else (score - 0.1, score + 0.05)
         return SimpleNamespace(
             **{"name": name, "score": score, "low": low, "high": high, **given, **kw}
@@ -79,10 +79,10 @@ def comparison(head: str = "accuracy ↑", **choice: Any) -> Any:
         model("lda", 0.9),
         model("tree", 0.88),
         model("svm", 0.7, baseline=True),
-        model("slow", 0.6, eligible=False),
+        model("slow", 0.6, part=40),
         model("broken", None, eligible=False),
     )
-    told = {"best": "lda", "chosen": "tree", "learner": "tree", **choice}
+    told = {"best": "lda", "recommended": "tree", "runner_up": "", **choice}
     return SimpleNamespace(
         models=models, choice=SimpleNamespace(**told), settings=SimpleNamespace(head=head)
     )

@@ -233,7 +233,7 @@ def dots(display: ComparisonDisplay) -> list[Any]:
     return [line for line in display.ax_.lines if line.get_linestyle() == "None"]
 
 
-def test_scores_their_intervals_and_the_choice() -> None:
+def test_scores_their_intervals_and_the_recommendation() -> None:
     display = ComparisonDisplay.from_comparison(comparison())
     ax = display.ax_
     lda, tree, svm, slow = dots(display)
@@ -244,7 +244,9 @@ def test_scores_their_intervals_and_the_choice() -> None:
         "the lda", "the tree", "the svm", "the slow",
     ]  # fmt: skip
     assert ax.get_ylim() == (3.5, -0.5)  # the best at the top
-    assert [t.get_text() for t in ax.texts] == ["0.9  best", "0.88  chosen", "0.7", "0.6"]
+    assert [t.get_text() for t in ax.texts] == [
+        "0.9  best eligible", "0.88  recommended", "0.7", "0.6",
+    ]  # fmt: skip
     assert tree.get_marker() == "D"
     assert svm.get_marker() == "o"
     assert svm.get_markerfacecolor() == "none"
@@ -252,30 +254,31 @@ def test_scores_their_intervals_and_the_choice() -> None:
     assert ax.get_xlabel() == "accuracy ↑  (more is better)"
     assert "without a score: the broken" in ax.get_title()
     assert legend_of(ax) == [
-        "learner", "baseline", "best", "chosen", "not judged on all rows and folds",
+        "learner", "baseline", "best eligible", "recommended", "fewer rows or folds",
     ]  # fmt: skip
     rendered(display)
 
 
-def test_a_baseline_may_be_chosen_and_a_learner_beside_it() -> None:
+def test_the_runner_up_is_marked_where_it_is_not_the_best() -> None:
     display = ComparisonDisplay.from_comparison(
-        comparison("log loss ↓", best="svm", chosen="svm", learner="lda")
+        comparison("log loss ↓", best="lda", recommended="lda", runner_up="tree")
     )
     words = [text.get_text() for text in display.ax_.texts]
-    assert words[0] == "0.9  chosen among learners"
-    assert words[2] == "0.7  best and chosen"
+    assert words[:2] == ["0.9  recommended", "0.88  runner-up"]
     assert dots(display)[2].get_markerfacecolor() == "none"
     assert display.ax_.get_xlabel() == "log loss ↓  (less is better)"
 
 
-def test_nothing_chosen_and_nothing_to_draw() -> None:
-    display = ComparisonDisplay.from_comparison(comparison(best="", chosen="", learner=None))
+def test_nothing_recommended_and_nothing_to_draw() -> None:
+    display = ComparisonDisplay.from_comparison(comparison(best="", recommended=""))
     assert not any(model.mark for model in display.models)
     assert ComparisonDisplay([ScoredModel("a", 0.5)], "score").plot().ax_.get_xlabel() == "score"
 
 
 def test_comparisons_with_names_from_data_on_given_axes() -> None:
-    models = [ScoredModel(name, 0.5, 0.4, 0.6, mark="chosen") for name in (EVIL, "b" * 200, "")]
+    models = [
+        ScoredModel(name, 0.5, 0.4, 0.6, mark="recommended") for name in (EVIL, "b" * 200, "")
+    ]
     display = ComparisonDisplay(models, "score", left_out=[EVIL]).plot()
     assert rendered(display)
     ax = plt.subplots()[1]

@@ -114,7 +114,7 @@ def _compared(title: str, display: ComparisonDisplay) -> Words:
 
 def _confused(title: str, record: Confusion) -> Words:
     right = record.n - record.n_wrong
-    said = f"{title}: {right:,} of {counted(record.n, 'row')} are said right"
+    said = f"{title}: {right:,} of {counted(record.n, 'row')} are predicted correctly"
     pairs = [
         f"{plain(one.true)} for {plain(one.said)} ({counted(one.n, 'row')}, {one.share:.0%})"
         for one in record.pairs(4)
@@ -130,8 +130,8 @@ def _confused(title: str, record: Confusion) -> Words:
 def _relied_on(title: str, record: Reliability) -> Words:
     largest = sorted(record.bins, key=lambda one: -one.n)[:3]
     told = [
-        f"of {counted(one.n, 'row')} said with a probability of {one.mean:.0%} on average, "
-        f"{one.share:.0%} are right"
+        f"of {counted(one.n, 'row')} predicted with a probability of {one.mean:.0%} on "
+        f"average, {one.share:.0%} are correct"
         for one in largest
     ]
     said = (
@@ -178,7 +178,9 @@ def add_columns(scene: Scene, columns: Sequence[ColumnSeparation]) -> None:
         return
     plans = [Plan(DensitiesDisplay, {"feature": scene.feature(one.place)}) for one in told]
     more = len(columns) - len(told)
-    note = "Columns stand in the order of the share of their variance that lies between classes."
+    note = (
+        "Columns stand in the order of the proportion of their variance that lies between classes."
+    )
     note = note if len(told) > 1 else ""
     note += (
         f" The {len(told)} largest of {len(columns)} are drawn; for another one, "
@@ -276,8 +278,8 @@ def add_regions(scene: Scene) -> None:
         options |= {"pairwise": False} if len(scene.classes) > _MOST_PAIRS else {}
         options |= {"at": at} if (at := _typical_words(scene)) else {}
     why = (
-        f"Of all columns of numbers, these two have the largest shares of variance between "
-        f"classes: {first.share:.0%} and {second.share:.0%}."
+        f"Of all columns of numbers, these two have the largest proportions of variance "
+        f"between classes: {first.share:.0%} and {second.share:.0%}."
         if len(scene.numbers) > 2
         else ""
     )
@@ -320,12 +322,12 @@ def _region_words(scene: Scene, title: str, display: _Regions, why: str) -> Word
     order = np.argsort(-shares, kind="stable")
     told = [f"{names[k]} on {shares[k]:.0%}" for k in order if shares[k] > 0]
     nowhere = [names[k] for k in range(len(names)) if shares[k] == 0]
-    said = f"{title}. The class said in the plane: {several(told, 'classes')} of the picture"
+    said = f"{title}. The class predicted in the plane: {several(told, 'classes')} of the picture"
     said += f"; nowhere {several(nowhere, 'classes')}." if nowhere else "."
     held = display.note.replace("\n", "; ").replace(r"\$", "$")
     said += f" Drawn {held}." if held else ""
     table, cut = class_table("regions", display.rows)
-    heads = (*table.columns, "share of the plane")
+    heads = (*table.columns, "proportion of the plane")
     cells = [(*row, float(share)) for row, share in zip(table.rows, shares, strict=False)]
     table = cut_table("regions", table.title, heads, cells)[0]
     note = " ".join(filter(None, [why, cut]))
@@ -333,7 +335,7 @@ def _region_words(scene: Scene, title: str, display: _Regions, why: str) -> Word
 
 
 def _shares(display: _Regions) -> Float:
-    """The part of the picture in which each class is said."""
+    """The part of the picture in which each class is predicted."""
     K = len(display.rows.classes)
     if isinstance(display, DecisionsDisplay):
         labels = display.grid.labels.ravel()

@@ -36,6 +36,8 @@ _GRAY = "0.45"
 # The height of a model, in inches.
 _LINE = 0.34
 
+RECOMMENDED = "recommended"
+
 # A picture has room for so many models, so that there is also room for its words.
 _LEAST = 4
 
@@ -44,7 +46,8 @@ _LEAST = 4
 class ScoredModel:
     """A model with its score and the bounds of it, None where there are none.
 
-    `mark` is a word beside it; `whole` says that it was judged as the others were.
+    `mark` is a word beside it; `whole` says that it learned from as many rows as the others, in
+    all folds.
     """
 
     name: str
@@ -60,8 +63,9 @@ class ComparisonDisplay:
     """A dot for each model at its score, on a line as long as its interval.
 
     Models stand in the order in which they are given, the first at the top. Baselines are hollow;
-    models that were not judged as the others were are gray; those with a `mark` are diamonds, with
-    the word beside. `metric` names the axis; `left_out` are models without a score.
+    models that learned from fewer rows, or did not go through all folds, are gray; those with a
+    `mark` are diamonds, with the word beside. `metric` names the axis; `left_out` are models
+    without a score.
 
     Attributes: these; after `plot`, `ax_` and `figure_`.
     """
@@ -89,7 +93,7 @@ class ComparisonDisplay:
                 one.high,
                 one.baseline,
                 marks.get(one.name, ""),
-                one.eligible,
+                one.eligible and one.part is None,
             )
             for one in comparison.models
             if one.score is not None
@@ -161,24 +165,23 @@ class ComparisonDisplay:
         shapes += [Line2D([], [], label=one.mark, **_style(one)) for one in marked]
         if not all(one.whole for one in self.models):
             style = _style(ScoredModel("", 0.0, whole=False))
-            shapes.append(Line2D([], [], label="not judged on all rows and folds", **style))
+            shapes.append(Line2D([], [], label="fewer rows or folds", **style))
         return shapes
 
 
 def _marks(choice: Any) -> dict[str, str]:
     """The models that a comparison points out."""
-    marks = {choice.best: "best"} if choice.best else {}
-    if choice.learner and choice.learner != choice.chosen:
-        marks[choice.learner] = "chosen among learners"
-    if choice.chosen:
-        both = choice.chosen == choice.best
-        marks[choice.chosen] = "best and chosen" if both else "chosen"
-    return marks
+    marks = {
+        choice.runner_up: "runner-up",
+        choice.best: "best eligible",
+        choice.recommended: RECOMMENDED,
+    }
+    return {name: mark for name, mark in marks.items() if name}
 
 
 def _style(model: ScoredModel) -> Style:
     ink = color(0) if model.whole else _GRAY
-    if model.mark.endswith("chosen") or model.mark.startswith("chosen"):
+    if model.mark == RECOMMENDED:
         ink = color(1)
     shape, size = ("D", 8.0) if model.mark else ("o", 7.0)
     face = "none" if model.baseline else ink

@@ -11,7 +11,7 @@ import numpy as np
 from sortal.base.classifier import TableClassifier
 from sortal.base.options import declared
 from sortal.base.save import parts_of
-from sortal.errors import InputTypeError, ParameterError, counted
+from sortal.errors import InputTypeError, ParameterError, counted, printable
 from sortal.records import render as faces
 from sortal.records.render import fold, page
 from sortal.records.tables import MOST_TABLES, Table, Working
@@ -20,7 +20,6 @@ from sortal.summaries.value_tables import BayesSummary
 from sortal.tasks.findings import FEW
 from sortal.tasks.load import as_model
 from sortal.tasks.registry import find, learner_of
-from sortal.tasks.report.why import some_of
 from sortal.trees.rules import Rules
 
 if TYPE_CHECKING:
@@ -31,6 +30,14 @@ if TYPE_CHECKING:
     from sortal.records.tables import Cell
     from sortal.tasks.load import ModelLike
     from sortal.tasks.registry import SomeClassifier
+
+
+def some_of(names: Sequence[Any], most: int = 8) -> str:
+    """Names with commas and an "and"; of many the first, and how many more there are."""
+    shown = [printable(" ".join(str(name).split())) for name in names]
+    if len(shown) > most + 1:
+        shown = [*shown[:most], f"{len(shown) - most:,} more"]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
 # --- What of the rows that it was learned from a model holds, and with it its file ---------------

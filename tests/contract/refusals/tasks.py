@@ -237,8 +237,8 @@ COMPARING: Final[Cases] = [
 REPORTING: Final[Cases] = [
     ("a target that is no column", {"target": "specie"}, ColumnError, "is no column"),
     ("a frequency of 0", {"min_frequency": 0}, ParameterError, "min_frequency=0 cannot be used"),
-    ("use of no column", {"use": ["yaer"]}, ColumnError, "use='yaer' .*: it has 'year'"),
-    ("no such option", {"keep": ["year"]}, TypeError, "no option 'keep'"),
+    ("to use no column", {"use": ["yaer"]}, ColumnError, "use='yaer' .*: it has 'year'"),
+    ("an option that there is not", {"keep": ["year"]}, TypeError, "no option 'keep': there are"),
 ]
 PARTS: Final[list[tuple[str, Any, Any, Any, str]]] = [
     ("fewer labels than parts", [1, 2], ["a"], None, "branches has 2 rows and y has 1"),

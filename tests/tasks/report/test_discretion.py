@@ -84,7 +84,11 @@ def test_no_rare_text_in_anything_that_is_written(texts: dict[str, str]) -> None
 
 def test_what_was_left_out_and_joined_is_said(made: Report, texts: dict[str, str]) -> None:
     said = made.facts.left_out
-    assert "free text, and this report holds none: mail and told. Where rows may be shown" in said
+    assert said.startswith(
+        "Not learned from: 'mail' (names people, or is free text), 'told' (names people, or is "
+        "free text). To learn from them: --use mail --use told. Text that occurs in "
+    )
+    assert made.facts.comparison.settings.dropped == ("mail", "told")
     assert "fewer than 5 rows (--min-frequency, min_frequency=) was read as 'other'" in said
     assert (
         "'note' (50 texts in 100 rows), 'age' (4 texts in 4 rows) and 'year' (3 texts in 3 rows)"
@@ -109,29 +113,78 @@ def test_the_code_gives_the_same_models(made: Report, folder: Path) -> None:
         model = made.facts.models[0]
         drawn: dict[str, Any] = {"__name__": "code", "table": sortal.read("t.csv")}
         exec(model.code, drawn)  # noqa: S102
+    assert again["model"]._fit_call.dropped == ("mail", "told")
     prints = {parts_of(one["model"]).manifest["data"]["fingerprint"] for one in (again, drawn)}
     assert prints == {made.facts.reproduction.fingerprint}
-    assert (
-        "sortal.working(join_rare(table, 'y', 5, categorical_features=['year'])"
-        in made.facts.working_note
-    )
     how = made.facts.reproduction
-    assert "--drop mail --drop told" in how.command
-    assert "drop=['mail', 'told']" in how.report_code.replace("\n", "")
+    assert "drop" not in how.command + how.report_code  # they are found again
+    assert "drop=['mail', 'told']" in how.model_code.replace("\n", "")
+    joined = "table = join_rare(table, 'y', 5, categorical_features=['year'])"
+    assert joined in how.model_code
+    assert joined in model.code
 
 
 @pytest.mark.full
 def test_where_it_is_asked_for_text_is_shown(folder: Path) -> None:
     allowed = make(folder / "t.csv", "bayes", include_rows=True)
-    assert allowed.facts.left_out == ""
+    assert allowed.facts.left_out.startswith("Not learned from: 'mail'")
+    assert "was read as" not in allowed.facts.left_out
     page = allowed.to_html()
     assert "It holds rows of the table." in page
+    assert [what for what in ("zq-n7", "zq-a50") if what not in page] == []
+    assert "zq-t7 came" not in page  # a model does not hold it
+    all_of_it = make(folder / "t.csv", "bayes", include_rows=True, use=["mail", "told"])
+    assert all_of_it.facts.left_out == ""
+    page = all_of_it.to_html()
     assert [what for what in ("zq-n7", "zq-m7@", "zq-t7 came", "zq-a50") if what not in page] == []
-    kept = make(folder / "t.csv", "bayes", keep="mail", drop=["told"], min_frequency=3)
+    kept = make(folder / "t.csv", "bayes", use="mail", drop=["told"], min_frequency=3)
     page = kept.to_html()
     assert "zq-m7@" in page  # in three rows
     assert "zq-m69@" not in page  # in two
-    assert "--min-frequency 3 --keep mail" in kept.facts.reproduction.command
+    command = kept.facts.reproduction.command
+    assert all(words in command for words in ("--min-frequency 3", "--use mail", "--drop told"))
+
+
+@pytest.mark.full
+def test_groups_stay_apart_and_are_not_shown(folder: Path) -> None:
+    """Joining their rare names would make one group of many people."""
+    frame = table().assign(who=[hidden(i // 4, "w") for i in range(N)])
+    made = make(frame.drop(columns=["mail", "told", "age"]), "bayes", groups="who")
+    settings = made.facts.comparison.settings
+    assert (settings.folds.by, settings.dropped) == ("groups", ("who",))
+    assert "zq-" not in made.to_html()
+    shown = {row[0]: str(row[-1]) for row in made.facts.data.columns.rows}
+    assert shown["who"] == "not shown"
+    code: dict[str, Any] = {
+        "__name__": "code",
+        "table": frame.drop(columns=["mail", "told", "age"]),
+    }
+    exec(made.facts.models[0].code, code)  # noqa: S102  (our own)
+    assert list(code["X"].columns) == ["x", "note", "year"]
+
+
+def test_a_column_that_joining_makes_suspicious_is_learned_from_by_the_code_too() -> None:
+    rng = np.random.default_rng(3)
+    y = np.repeat(["no", "yes"], 60)
+    note = [hidden(i, "n") if i < 60 else f"often{i % 3}" for i in range(120)]
+    frame = pd.DataFrame(
+        {"x": rng.normal(size=120), "z": rng.normal(size=120), "note": note, "y": y}
+    )
+    made = make(frame, "tree", use="note")
+    code: dict[str, Any] = {"__name__": "code", "table": frame}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SortalWarning)
+        exec(made.facts.models[0].code, code)  # noqa: S102  (our own)
+    assert list(code["X"].columns) == ["x", "z", "note"]
+    assert "zq-" not in made.to_html()
+
+
+def test_rare_text_of_a_column_that_is_called_by_a_number() -> None:
+    rare = [hidden(i, "n") if i < 30 else "often" for i in range(80)]
+    frame = pd.DataFrame({7: rare, "x": np.arange(80) % 9, "y": ["a", "b"] * 40})
+    made = make(frame, "tree")
+    assert "'7' (30 texts in 30 rows)" in made.facts.left_out
+    assert "zq-" not in made.to_html()
 
 
 @pytest.mark.full
@@ -140,6 +193,7 @@ def test_labels_of_classes_stay() -> None:
     made = make(pd.DataFrame({"x": [i % 7 for i in range(40)], "y": labels}), "tree")
     assert made.facts.left_out == ""
     assert made.facts.comparison.settings.classes == ("p", "q", "r")
+    assert made.facts.comparison.settings.judged == (True, True, False)
     assert "join_rare" not in made.facts.reproduction.model_code
 
 
@@ -216,7 +270,7 @@ FEW = "21 values of 'note' (20 of them in fewer than 5 rows)"
 def test_a_model_says_what_it_holds(learner: str, options: Any, said: str, tmp_path: Any) -> None:
     from sortal.tasks.fit import fit
 
-    fit(table_of_notes(), "y", learner, options).save(tmp_path / "model.sortal")
+    fit(table_of_notes(), "y", learner, options, use=["note"]).save(tmp_path / "model.sortal")
     assert show(tmp_path / "model.sortal").to_dict()["facts"]["holds"] == said
 
 

@@ -27,12 +27,12 @@ from sortal.tasks.report.errors import (
 N = 200
 
 
-def kept(truth: Any, said: Any, probabilities: Any = None, rows: Any = None) -> OutOfFold:
+def kept(truth: Any, predicted: Any, probabilities: Any = None, rows: Any = None) -> OutOfFold:
     n = len(truth)
     return OutOfFold(
         np.arange(n) if rows is None else np.asarray(rows),
         np.asarray(truth, dtype=np.int32),
-        np.asarray(said, dtype=np.int32),
+        np.asarray(predicted, dtype=np.int32),
         None if probabilities is None else np.asarray(probabilities, dtype=np.float64),
         n,
         1,
@@ -41,7 +41,7 @@ def kept(truth: Any, said: Any, probabilities: Any = None, rows: Any = None) -> 
 
 
 def planted() -> tuple[pd.DataFrame, OutOfFold]:
-    """Of class a, the last 20 of 100 rows are said to be b; they differ in four columns."""
+    """Of class a, the last 20 of 100 rows are predicted as b; they differ in four columns."""
     rng = np.random.default_rng(0)
     wrong = np.arange(N) // 20 == 4
     size = rng.normal(10, 1, N) + 5 * wrong
@@ -67,7 +67,7 @@ def met(**kw: Any) -> ErrorAnalysis:
 def test_what_tells_a_confusion_is_found_and_said() -> None:
     found = met()
     (one,) = found.confusing
-    assert (one.true, one.said, one.n, one.share, one.n_right) == ("a", "b", 20, 0.2, 80)
+    assert (one.true, one.predicted, one.n, one.share, one.n_right) == ("a", "b", 20, 0.2, 80)
     assert [d.column for d in one.differences] == ["when", "size", "known"]
     when, size, known = one.differences
     assert when.kind == "date"
@@ -75,7 +75,7 @@ def test_what_tells_a_confusion_is_found_and_said() -> None:
     assert size.here - size.there == pytest.approx(5, abs=1)
     assert size.words.startswith("'size' is greater (median 14.7 against ")
     assert known.words == "'known' is more often missing (100 % against 0 %)"
-    assert one.sentence.startswith("20 rows of 'a' (20 % of them) were said to be 'b'. Compared")
+    assert one.sentence.startswith("20 rows of 'a' (20 % of them) were predicted as 'b'. Compared")
     assert "same" not in found.to_text()
 
 
@@ -94,20 +94,20 @@ def test_sure_and_wrong() -> None:
     _, predicted = planted()
     assert predicted.probabilities is not None
     p = predicted.probabilities.max(axis=1)
-    wrong = predicted.said != predicted.truth
+    wrong = predicted.predicted != predicted.truth
     for one in found.sure:
         assert one.n == (p >= one.at_least).sum()
         assert one.wrong == (wrong & (p >= one.at_least)).sum()
         assert one.expected == pytest.approx((1 - p[p >= one.at_least]).sum())
     assert [one.at_least for one in found.sure] == [0.9, 0.99]
-    assert found.sure[1].sentence == ("No row was said with a probability of 0.99 or more.")
+    assert found.sure[1].sentence == ("No row was predicted with a probability of 0.99 or more.")
     assert found.worst is not None
-    assert found.worst.columns == ("row", "true", "said", "P(said)", "P(true)")
+    assert found.worst.columns == ("row", "true", "predicted", "P(predicted)", "P(true)")
     assert found.worst.title.endswith("(10 of 20)")
     chosen = np.flatnonzero(wrong)[np.argsort(-p[wrong])][:10]
     assert found.worst.column("row") == tuple((chosen + 1).tolist())
     assert found.places == tuple(chosen.tolist())
-    sums = np.add(found.worst.column("P(said)"), found.worst.column("P(true)"))  # type: ignore[arg-type]
+    sums = np.add(found.worst.column("P(predicted)"), found.worst.column("P(true)"))  # type: ignore[arg-type]
     np.testing.assert_allclose(sums, 1)
 
 
@@ -142,14 +142,14 @@ def test_without_probabilities_the_most_frequent_confusions_are_listed() -> None
     assert found.sure == ()
     assert found.worst is not None
     assert found.worst.rows == ((2, "b", "c"), (3, "b", "c"), (1, "a", "b"), (4, "a", "c"))
-    assert "No row of 'b' was said right, to compare them with." in found.to_text()
+    assert "No row of 'b' was predicted correctly, to compare them with." in found.to_text()
 
 
 def test_no_error_at_all() -> None:
     found = ErrorAnalysis.of(kept([0, 1], [0, 1]), pd.DataFrame({"x": [1, 2]}), ["a", "b"])
-    assert found.sentences == ("None of the 2 rows was said wrong.",)
+    assert found.sentences == ("None of the 2 rows was predicted wrongly.",)
     assert found.tables == ()
-    assert found.to_text() == "None of the 2 rows was said wrong."
+    assert found.to_text() == "None of the 2 rows was predicted wrongly."
 
 
 @pytest.mark.parametrize("n", [5, pytest.param(20, marks=pytest.mark.full)])
@@ -263,11 +263,11 @@ def test_percent_never_calls_some_none() -> None:
 def test_one_row_is_it_and_how_many_wrong_ones_are_expected() -> None:
     alone = ConfusionDetail("a", "b", 1, 0.01, 99, ())
     assert alone.sentence == (
-        "1 row of 'a' (1 % of them) was said to be 'b'. No column tells it from those said right "
-        "by more than chance would."
+        "1 row of 'a' (1 % of them) was predicted as 'b'. No column tells it from those predicted "
+        "correctly by more than chance would."
     )
     for expected, text in ((0.0312, "0.031"), (3.56, "3.6"), (9.97, "10"), (1234.4, "1,234")):
         assert ConfidentRows(0.9, 2_000, 1, expected).sentence == (
-            "Of 2,000 rows said with a probability of 0.9 or more, 1 is wrong; by the "
+            "Of 2,000 rows predicted with a probability of 0.9 or more, 1 is wrong; by the "
             f"probabilities themselves one would expect {text}."
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import warnings
+from base64 import b64decode
 from html import unescape
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ import pytest
 
 import sortal
 from sortal import datasets
-from sortal.errors import MissingValueWarning, SortalWarning
+from sortal.errors import SortalWarning
 from sortal.tasks import tables
 from sortal.tasks.compare.compare import compare
 from sortal.tasks.registry import LearnerEntry, LearnerFacts, register, unregister
@@ -28,7 +29,7 @@ pytestmark = pytest.mark.usefixtures("one_process")
 FEW: dict[str, Any] = {"folds": 3, "repeats": 1, "n_jobs": 1}
 ASKED: dict[str, Any] = {
     "learners": ["tree", "lda", "fisher"],
-    "baselines": ["majority"],
+    "baselines": ["constant"],
     "drop": ["year"],
     **FEW,
 }
@@ -55,8 +56,7 @@ def made(one_process: None, folder: Path, told: list[Any]) -> Report:
     def progress(*words: Any) -> None:
         told.append(words)
 
-    with pytest.warns(MissingValueWarning, match="2 of 344 rows have no 'species'"):
-        return report(folder / "penguins.csv", "species", progress=progress, **ASKED)
+    return report(folder / "penguins.csv", "species", progress=progress, **ASKED)
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +76,7 @@ def execute(code: str) -> dict[str, Any]:
 def test_the_facts(made: Report, folder: Path) -> None:
     facts = made.facts
     assert facts.title == "Predicting species from penguins.csv"
-    assert facts.chosen in ("tree", "lda", "fisher")
+    assert facts.chosen == facts.comparison.choice.recommended in ("tree", "lda", "fisher")
     assert facts.models[0].name == facts.chosen
     assert {model.name for model in facts.models} == {"tree", "lda", "fisher"}
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", facts.date)
@@ -85,6 +85,8 @@ def test_the_facts(made: Report, folder: Path) -> None:
     assert facts.decide is not None
     assert facts.working is not None
     assert facts.rows is False
+    assert facts.left_out == "2 of 344 rows have no 'species' and are left out."
+    assert facts.answer.which.startswith(f"{facts.comparison.sentence}\n\n")
     assert [picture.name for picture in facts.pictures] == ["comparison-scores"]
 
 
@@ -106,8 +108,7 @@ def test_models_are_fitted_and_judged(made: Report) -> None:
 
 
 def test_scores_are_those_of_compare(made: Report, folder: Path) -> None:
-    with pytest.warns(MissingValueWarning):
-        again = compare(folder / "penguins.csv", "species", **ASKED)
+    again = compare(folder / "penguins.csv", "species", **ASKED)
     assert made.facts.comparison.scores == again.scores
     assert made.facts.comparison.choice == again.choice
 
@@ -139,7 +140,7 @@ def test_names_are_their_own_in_a_report(made: Report) -> None:
 
 
 def test_what_is_printed_and_plain(made: Report) -> None:
-    assert str(made).startswith("Predicting species from penguins.csv\n\nTo predict species, take")
+    assert str(made).startswith("Predicting species from penguins.csv\n\nTake ")
     assert "balanced accuracy ↑" in repr(made)
     assert max(map(len, made.to_text(60).splitlines())) <= 60
     found = json.loads(json.dumps(made.to_dict(), allow_nan=False))
@@ -172,8 +173,8 @@ def test_markdown_and_its_pictures(made: Report, tmp_path: Path) -> None:
     assert set(shown) == files
     assert len(shown) == len(files) >= 8
     heads = re.findall(r"^## (.+)$", text, re.M)
-    assert heads[:4] == ["In short", "Try a row", "The data", "The comparison"]
-    assert heads[4:] == ["The models", "The working", "The same again"]
+    assert heads[:4] == ["Summary", "Try the model", "Data", "Comparison"]
+    assert heads[4:] == ["Models", "Calculations", "Reproduce"]
     data = (tmp_path / "my report_pictures" / shown[0]).read_bytes()
     assert data.startswith(b"\x89PNG")
 
@@ -207,18 +208,23 @@ def test_the_code_fits_the_same_model(
     facts = made.facts.models[0].facts
     assert facts is not None
     wanted = [row for row in facts.rows if row[0] not in ("file", "read as")]  # unknown of a frame
-    assert list(show(model).facts.rows) == wanted
+    again = show(model)
+    own = [(f"option {name}", value) for name, value in again.options.rows]
+    assert [*again.facts.rows, *own] == wanted
+    assert ("option costs", "balanced") in wanted
     assert ("fingerprint", how.fingerprint) in wanted
     assert (tmp_path / "model.sortal").exists()
 
 
 def test_the_line_of_the_working_runs(made: Report, folder: Path) -> None:
     note = made.facts.working_note
-    line = re.search(r"sortal\.working\(.+?\)(?=;|$)", note)
+    line = re.search(r"model\.working\(.*?\)(?=;|$)", note)
     assert line is not None
-    table = sortal.read(folder / "penguins.csv")
-    with pytest.warns(SortalWarning):
-        whole = eval(line[0], {"sortal": sortal, "table": table})  # noqa: S307  (our own)
+    names = {"table": sortal.read(folder / "penguins.csv")}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SortalWarning)
+        exec(made.facts.models[0].code, names)  # noqa: S102  (our own)
+        whole: Any = eval(line[0], names)  # noqa: S307
     assert made.facts.working is not None
     assert whole.tables[0] == made.facts.working.tables[0]
     assert len(whole) >= len(made.facts.working)
@@ -244,7 +250,7 @@ def test_one_model_and_a_frame(
     how = with_rows.facts.reproduction
     assert (how.file, how.command) == ("", "")
     assert "# table: the data frame that was reported on" in how.report_code
-    assert "There was nothing to choose" in with_rows.facts.answer.why
+    assert "Take discrete Bayes" in with_rows.facts.answer.which
     found = execute(f"from sortal import datasets\ntable = datasets.iris()\n{how.model_code}")
     assert type(found["model"]).__name__ == "DiscreteBayes"
 
@@ -260,8 +266,7 @@ def test_a_file_is_read_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(tables, "read_file", count)
     few: dict[str, Any] = {"baselines": False, "folds": 2, "repeats": 1, "n_jobs": 1}
     asked: dict[str, Any] = {"tune": True, "categorical_features": "year", "text": ["year"]}
-    with pytest.warns(MissingValueWarning):
-        found = report(folder / "penguins.csv", "species", learners=["bayes"], **few, **asked)
+    found = report(folder / "penguins.csv", "species", learners=["bayes"], **few, **asked)
     assert len(reads) == 1
     how = found.facts.reproduction
     assert "text=['year']" in how.report_code
@@ -269,9 +274,84 @@ def test_a_file_is_read_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert how.command.endswith(
         "--no-baselines --folds 2 --repeats 1 --tune --categorical year --text year -o report.html"
     )
+    assert "Python code under “Reproduce”" in found.facts.answer.new_row  # no command has α
     assert re.search(
         r"Fitted with alpha=\S+, which \d of 2 folds chose", found.facts.models[0].note
     )
+
+
+def birds() -> pd.DataFrame:
+    """Penguins of which few are of one species: balanced accuracy decides, by 1/π."""
+    table = datasets.penguins().drop(columns="year").dropna()
+    return table[(table["species"] != "Gentoo") | (np.arange(len(table)) % 10 == 0)]
+
+
+@pytest.fixture(scope="module")
+def balanced(one_process: None) -> Report:
+    names = ["tree:max_leaf_nodes=4", "tree:max_leaf_nodes=6", "lda"]
+    return report(birds(), "species", learners=names, baselines=False, **FEW)
+
+
+def test_models_of_one_learner_are_told_apart(balanced: Report, tmp_path: Path) -> None:
+    models = balanced.facts.models
+    assert len({model.id for model in models}) == 3
+    names = [p.name for m in models for p in (*m.pictures, *m.judged_pictures)]
+    assert len(set(names)) == len(names)
+    page = balanced.to_html()
+    ids = re.findall(r'\sid="([^"]+)"', page)
+    assert len(set(ids)) == len(ids)
+    assert {f"model-{model.id}" for model in models} < set(ids)
+    assert set(re.findall(r'href="#([^"]+)"', page)) <= set(ids)
+    balanced.save(tmp_path / "r.md")
+    files = {one.name for one in (tmp_path / "r_pictures").iterdir()}
+    assert all(any(name.startswith(f"{one}-") for name in files) for one in names)
+
+
+def test_models_decide_as_they_were_compared(balanced: Report) -> None:
+    """In the page, in the code and by the command: by 1/π_i in class i."""
+    facts = balanced.facts
+    assert facts.comparison.settings.metric == "balanced_accuracy"
+    table = birds()
+    counts = table["species"].value_counts().sort_index()
+    wanted = np.where(np.eye(3), 0.0, (len(table) / counts.to_numpy())[:, None])
+    assert facts.decide is not None
+    told = facts.decide.data["costs"]
+    costs = np.frombuffer(b64decode(told["f8"]), dtype="<f8").reshape(told["shape"])
+    np.testing.assert_allclose(costs, wanted)
+    for model in facts.models:
+        assert "'costs': 'balanced'" in model.code
+        names: dict[str, Any] = {"table": table}
+        exec(model.code, names)  # noqa: S102  (our own)
+        assert names["model"].costs == "balanced"
+    assert "--cost balanced" in facts.answer.new_row
+
+
+def test_costs_by_name_are_in_the_page_and_in_the_code(tmp_path: Path) -> None:
+    table = birds()
+    table.to_csv(tmp_path / "birds.csv", index=False)
+    costs = {("Adelie", "Gentoo"): 10.0}
+    few: dict[str, Any] = {"learners": ["lda"], "baselines": False, "costs": costs, **FEW}
+    facts = report(tmp_path / "birds.csv", "species", **few).facts
+    assert facts.comparison.settings.metric == "cost"
+    assert facts.decide is not None
+    told = facts.decide.data["costs"]
+    matrix = np.frombuffer(b64decode(told["f8"]), dtype="<f8").reshape(told["shape"])
+    np.testing.assert_array_equal(matrix, [[0, 1, 10], [1, 0, 1], [1, 1, 0]])
+    assert "--cost 'Adelie->Gentoo=10'" in facts.reproduction.command
+    assert "--cost 'Adelie->Gentoo=10'" in facts.answer.new_row
+    assert "{('Adelie', 'Gentoo'): 10.0}" in facts.reproduction.report_code
+    names: dict[str, Any] = {"table": table}
+    exec(facts.models[0].code, names)  # noqa: S102  (our own)
+    assert names["model"].costs == costs
+    few["costs"] = matrix
+    facts = report(table, "species", **few).facts
+    assert "costs=[[0.0, 1.0, 10.0], " in facts.reproduction.report_code.replace("\n    ", "")
+    assert "Python code under “Reproduce”" in facts.answer.new_row
+
+
+def test_an_option_that_there_is_not_is_an_error(folder: Path) -> None:
+    with pytest.raises(TypeError, match="There is no option 'keep': there are 'learners', "):
+        report(folder / "penguins.csv", "species", keep=["year"])  # type: ignore[call-arg]
 
 
 class Crooked:
@@ -339,9 +419,9 @@ def test_learners_of_ones_own(strangers: Any, tmp_path: Path) -> None:
     assert "It finished no fold of the comparison" in crooked.note
     assert "<b>crooked</b>" in crooked.note
     assert (found.facts.decide, found.facts.working, dull.pictures) == (None, None, ())
-    assert "cannot decide in a page" in found.facts.decide_note
+    assert "cannot predict in a page" in found.facts.decide_note
     assert "It could not be shown. TypeError" in dull.note
-    assert "Its working could not be shown. TypeError" in found.facts.working_note
+    assert "Its calculations could not be shown. TypeError" in found.facts.working_note
     page = found.to_html()
     assert "<b>crooked" not in page
     assert "always say &lt;i&gt;a&lt;/i&gt;" in page

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,33 +11,28 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from tests.tasks.report.cases import comparison, entrant, model
+from tests.tasks.report.cases import candidate, comparison, fitted, model
 
 import sortal
 from sortal import datasets
 from sortal.records.tables import Table
-from sortal.tasks.compare.settings import ReportOptions
+from sortal.tasks.compare.settings import CompareOptions, ReportOptions
 from sortal.tasks.fit import TrainingRows
 from sortal.tasks.report.models import ExcerptLimits, cut_rules, cut_tables, fit_again, sentence
-from sortal.tasks.report.parts import is_tree, real_rows, smaller_trees, tree_part_of, typical_rows
-from sortal.tasks.report.report import names, pictures_folder, report_format
-from sortal.tasks.report.why import gap, number, out_of, percent, some_of
+from sortal.tasks.report.parts import (
+    is_tree,
+    learner_pictures,
+    part_id,
+    real_rows,
+    smaller_trees,
+    tree_part_of,
+    typical_rows,
+)
+from sortal.tasks.report.report import pictures_folder, report_format
+from sortal.tasks.show import some_of
 
 
-def test_numbers_as_people_say_them() -> None:
-    assert [number(n) for n in (0, 1, 12, 13, 1234)] == ["no", "one", "twelve", "13", "1,234"]
-    said = [percent(x) for x in (0.0, 1 / 3, 0.99999, 1.0)]
-    assert said == ["0 %", "33.3 %", "99.999 %", "100 %"]
-    assert out_of([0.5, 0.25]) == (100, (50, 25))
-    assert out_of([0.995, 0.98, 1.0]) == (1000, (995, 980, 1000))
-    assert out_of([1.0, 0.91]) == (100, (100, 91))
-    assert gap(0.29, 0.05, 3) == (
-        "The difference is smaller than chance may make it in a trial like this (p = 0.29, counted "
-        "cautiously because three models were compared)."
-    )
-    assert "larger than chance would make it in a trial like this (p < 0.001" in gap(0.0, 0.05, 2)
-    assert "larger" in gap(0.05, 0.05, 2)
-    assert "smaller than chance may make it in a trial like this (p = 1," in gap(1.0, 0.05, 2)
+def test_long_lists_are_cut() -> None:
     assert some_of(["a"]) == "a"
     assert some_of(["a", 2, "c\nd"]) == "a, 2 and c d"
     assert some_of(range(10), 8) == "0, 1, 2, 3, 4, 5, 6, 7 and 2 more"
@@ -111,8 +107,23 @@ def test_wishes_tell_what_is_not_usual() -> None:
     wishes = ReportOptions("y", learners=("lda",), drop=("a",), n_jobs=1, reading={"decimal": ","})
     assert wishes.named() == {"learners": ["lda"], "drop": ["a"]}
     assert wishes.fitting() == {"drop": ["a"]}
-    assert names("one") == ("one",)
-    assert names(["one", "two"]) == ("one", "two")
+    grouped = ReportOptions("y", use=("b",), merge_rare="rest", min_class_rows=9, repeats=2)
+    assert grouped.fitting() == {"use": ["b"], "min_class_rows": 9, "merge_rare": "rest"}
+
+
+HOSTILE = (
+    *("tree", "a_b", "a__b", "a_", "Tree", "t" * 300, f"t:{'x' * 300}", f"t:{'x' * 299}"),
+    *("tree:max_leaf_nodes=16", "tree:max_leaf_nodes=-16"),
+    *("tree:costs=[[0, 1], [2, 0]]", "tree:criterion=é"),
+)
+
+
+def test_every_model_has_a_name_of_its_own_that_pages_and_files_can_have() -> None:
+    made = [part_id(name) for name in HOSTILE]
+    assert len(set(made)) == len(made)
+    assert all(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name) for name in made)
+    assert made[:2] == ["tree", "a-b"]
+    assert max(len(name) for name in made if name != "t" * 300) < 60
 
 
 @pytest.fixture(scope="module")
@@ -123,19 +134,40 @@ def rows() -> TrainingRows:
 
 
 def test_a_learner_is_fitted_without_warnings(rows: TrainingRows) -> None:
-    found = comparison(model("lda", 0.9, 12), categorical_features=("year",))
-    again = fit_again(found, entrant("lda"), rows)
+    asked = CompareOptions("species", categorical_features=("year",))
+    found = comparison(model("lda", 0.9, 12), asked=asked)
+    again = fit_again(found, candidate("lda"), rows)
     assert (again.note, again.options) == ("", {"categorical_features": ["year"]})
     assert "11 of 344 rows have a missing value and are left out" in str(
         again.estimator.fit_report_
     )
 
 
+def test_a_learner_is_fitted_as_it_was_compared(rows: TrainingRows) -> None:
+    name = "tree:max_leaf_nodes=4"
+    found = comparison(model(name, 0.9, 12), model("lda", 0.9, 12), costs="balanced")
+    again = fit_again(found, candidate(name), rows)
+    assert (again.name, again.note) == (name, "")
+    assert again.options == {"random_state": 0, "costs": "balanced", "max_leaf_nodes": 4}
+    assert again.estimator.get_n_leaves() <= 4
+    (cost, *_) = again.estimator._fitted.read_costs()[1]
+    n = rows.y.value_counts()
+    assert cost == pytest.approx(len(rows.y) / n["Chinstrap"])
+
+
+def test_what_takes_no_costs_says_that_it_predicts_without_them(rows: TrainingRows) -> None:
+    found = comparison(model("indicator", 0.9, 12), costs="balanced")
+    again = fit_again(found, candidate("indicator"), rows)
+    assert again.options == {}
+    assert again.note.startswith("In the comparison costs decided among its scores; it takes no")
+    assert not fit_again(comparison(model("indicator", 0.9, 12)), candidate("indicator"), rows).note
+
+
 def test_options_are_those_that_most_folds_chose(rows: TrainingRows) -> None:
     one = replace(
         model("lda", 0.9, 12), chosen=({"shrinkage": 0.5}, {"shrinkage": 0.1}, {"shrinkage": 0.1})
     )
-    again = fit_again(comparison(one), entrant("lda"), rows)
+    again = fit_again(comparison(one), candidate("lda"), rows)
     assert again.note == "Fitted with shrinkage=0.1, which 2 of 3 folds chose."
     assert again.estimator.shrinkage == 0.1
 
@@ -152,21 +184,21 @@ def test_options_are_those_that_most_folds_chose(rows: TrainingRows) -> None:
 )
 def test_what_would_not_end_is_not_begun(rows: TrainingRows, given: Any, words: str) -> None:
     found = comparison(replace(model("lda", 0.9, 12), **given))
-    again = fit_again(found, entrant("lda"), rows)
+    again = fit_again(found, candidate("lda"), rows)
     assert again.estimator is None
     assert words in again.note
 
 
 def test_what_a_fit_raises_is_a_note(rows: TrainingRows) -> None:
     unlabeled = replace(rows, y=pd.Series([None] * len(rows.y)))
-    again = fit_again(comparison(model("lda", 0.9, 12)), entrant("lda"), unlabeled)
+    again = fit_again(comparison(model("lda", 0.9, 12)), candidate("lda"), unlabeled)
     assert again.estimator is None
     assert again.note.startswith("It could not be fitted. LabelError: ")
 
 
 def test_a_tree_has_a_slider_where_that_takes_no_time(rows: TrainingRows) -> None:
     found = comparison(model("tree", 0.9, 12))
-    again = fit_again(found, entrant("tree"), rows)
+    again = fit_again(found, candidate("tree"), rows)
     assert is_tree(again.estimator)
     path, note = smaller_trees(again, found, rows)
     assert path is not None
@@ -182,7 +214,29 @@ def test_a_tree_has_a_slider_where_that_takes_no_time(rows: TrainingRows) -> Non
         "The errors of smaller trees would take about 11 seconds: "
         "model.cost_complexity_path(X, y, cv=10)"
     )
+    named = replace(again, candidate=candidate("tree:max_depth=3"))
+    part = tree_part_of(named, path, is_chosen=False)
+    assert part.id != own.id
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", part.id)
     others = replace(rows, X=rows.X[:-1], y=rows.y[:-1])
     path, note = smaller_trees(again, found, others)
     assert path is None
     assert "These are not the rows that the tree was grown from" in note
+
+
+def test_two_models_of_one_learner_have_pictures_of_their_own(rows: TrainingRows) -> None:
+    names = ("tree:max_depth=2", "tree:max_depth=3")
+    found = comparison(*(model(name, 0.9, 12) for name in names))
+    wishes = ReportOptions("species")
+    drawn = []
+    for name in names:
+        again = fit_again(found, candidate(name), rows)
+        pictures, _ = learner_pictures(again, found, rows, wishes, is_chosen=False)
+        assert pictures[0].part is not None
+        assert [one.name for one in pictures if not one.in_page] == [pictures[-1].name]
+        drawn += [one.name for one in pictures] + [pictures[0].part.id]
+    assert len(set(drawn)) == len(drawn)
+    assert all(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name) for name in drawn)
+    assert learner_pictures(
+        fitted(found, names[0], estimator=None), found, rows, wishes, is_chosen=True
+    ) == ((), ())

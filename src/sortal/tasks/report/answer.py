@@ -1,7 +1,6 @@
-"""The answer of a report: which model, why, how sure, and what of a new row, in plain words.
+"""The summary of a report: which model, why, how sure, and what of a new row.
 
-It is written for somebody who has never seen the project and knows averages. Every number in it is
-one of the facts.
+What is said of the choice is the comparison's own; every number is one of the facts.
 """
 
 from __future__ import annotations
@@ -10,28 +9,19 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sortal.errors import counted
+from sortal.errors import agreed, counted
+from sortal.tasks.compare.candidates import CONSTANT
 from sortal.tasks.compare.settings import METRICS, as_typed
-from sortal.tasks.report.why import (
-    beats_commonest,
-    commonest_score,
-    how_sure,
-    leads_commonest,
-    learned_nothing,
-    number,
-    paragraphs,
-    percent,
-    score_text,
-    sentences,
-    some_of,
-    why,
-)
+from sortal.tasks.report.errors import about_percent
+from sortal.tasks.report.reproduce import typed_costs
+from sortal.tasks.show import some_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from sortal.evaluation import Bin, Confusion, Reliability
     from sortal.tasks.compare.comparison import Comparison, ModelResult
-    from sortal.tasks.compare.settings import ReportOptions
+    from sortal.tasks.compare.settings import ReportOptions, Settings
     from sortal.tasks.inspection import Inspection
     from sortal.tasks.report.models import FittedLearner, ModelFacts
     from sortal.tasks.tables import FileTable
@@ -43,7 +33,7 @@ class SummaryTexts:
 
     An empty line parts paragraphs.
 
-    `which` model was chosen, `why`, `how_sure` one is that it is right and how often it will be,
+    `which` model is recommended, `why`, `how_sure` one is of it and how often it will be right,
     and what it does with a `new_row`.
     """
 
@@ -53,86 +43,14 @@ class SummaryTexts:
     new_row: str
 
 
-# --- The first sentence of a report: which model to take, or why none can be recommended ---------
+def paragraphs(*parts: str) -> str:
+    """Paragraphs after each other, the first of which is read first."""
+    return "\n\n".join(part for part in parts if part)
 
 
-def lead(comparison: Comparison, chosen: FittedLearner) -> str:
-    """What to take; nothing is recommended that always saying the same does as well."""
-    target = some_of([comparison.settings.target])
-    result, called = chosen.result, f"“{chosen.learner.title}”"
-    if learned_nothing(comparison):
-        shown = f"Shown is {called}{_place(comparison, result)}."
-        none = f"None can be recommended to predict {target}."
-        return sentences([none, shown, _no_better(comparison, result)])
-    if not result.eligible:
-        return _not_eligible(comparison, chosen)
-    hidden = result.name not in comparison.choice.equals
-    found = _best(comparison) if hidden else ""
-    if not beats_commonest(result, comparison):
-        start = f"{found}{called}" if hidden else f"The model shown, {called},"
-        reason = _no_better(comparison, result)
-        return f"{start} cannot be recommended to predict {target}. {reason}"
-    if hidden:
-        return f"{found}take {called} to predict {target}."
-    return f"To predict {target}, take the model called {called}."
-
-
-def none_fitted(comparison: Comparison, models: Sequence[ModelFacts]) -> str:
-    """That there is none, and why."""
-    target = some_of([comparison.settings.target])
-    own = [one for one in comparison.models if not one.baseline]
-    if not own:
-        return f"None: no model of sortal's own took part in predicting {target}."
-    notes = {one.name: one.note for one in models}
-    reasons = [
-        f"“{one.title}”: {notes.get(one.name) or one.status or 'it was not fitted'}" for one in own
-    ]
-    told = " ".join(reason if reason.endswith(".") else f"{reason}." for reason in reasons)
-    return paragraphs(
-        f"None: no model of sortal's own was fitted to predict {target}.", some_of([told])
-    )
-
-
-def _not_eligible(comparison: Comparison, chosen: FittedLearner) -> str:
-    """What is shown where nothing that is shown could be chosen."""
-    shown = f"Shown is “{chosen.learner.title}”{_place(comparison, chosen.result)}."
-    if comparison.choice.best:
-        return f"{_best(comparison)}none could be chosen. {shown}"
-    target = some_of([comparison.settings.target])
-    return f"None can be recommended to predict {target}: none could be chosen. {shown}"
-
-
-def _best(comparison: Comparison) -> str:
-    """What is better than all that is shown."""
-    best = comparison[comparison.choice.best]
-    score = "" if best.score is None else f", {score_text(best.score, comparison.settings)}"
-    return (
-        f"The best found here is a method that this report cannot show (“{best.title}”{score}); "
-        "of those that it shows, "
-    )
-
-
-def _place(comparison: Comparison, result: ModelResult) -> str:
-    """Why this one is shown first, where it is not because it is recommended."""
-    if not result.eligible:
-        return f", which could not be chosen ({some_of([result.status])})"
-    if sum(not one.baseline for one in comparison.models) == 1:
-        return ""
-    if result.name == comparison.choice.learner:
-        return ": of the models here that cannot be told apart from the best, none is simpler"
-    return f", the best of those shown by {METRICS[comparison.settings.metric].words}"
-
-
-def _no_better(comparison: Comparison, result: ModelResult) -> str:
-    """Its score beside that of the commonest class."""
-    if result.score is None:
-        return "It has no score."
-    settings, score = comparison.settings, commonest_score(comparison)
-    other = f"always saying the commonest class gets {percent(score)}"
-    if settings.metric == "log_loss":
-        other = f"giving every row the same shares of the classes gets {score:.3f}"
-    chance = " The lead may be chance." if leads_commonest(result, comparison) else ""
-    return f"It gets {score_text(result.score, settings)}, and {other}.{chance}"
+def sentences(parts: Sequence[str]) -> str:
+    """Sentences after each other, without those that say nothing."""
+    return " ".join(part for part in parts if part)
 
 
 def answer(
@@ -145,36 +63,67 @@ def answer(
     *,
     decides: bool,
 ) -> SummaryTexts:
-    """What a reader wants to know first; the chosen model is the first of `models`."""
+    """What a reader wants to know first; the model that is shown is the first of `models`."""
     if chosen is None:
         return SummaryTexts(
-            which=none_fitted(comparison, models),
-            why=why(comparison, None),
+            which=_none_fitted(comparison, models),
+            why=_why(comparison),
             how_sure="There is no model to be sure of.",
-            new_row="Without a model, nothing can be said of a new row.",
+            new_row="Without a model, nothing can be predicted for a new row.",
         )
     return SummaryTexts(
         which=_which(comparison, chosen, models[0]),
-        why=why(comparison, chosen),
+        why=_why(comparison),
         how_sure=how_sure(data, comparison, models[0]),
         new_row=_new_row(comparison, chosen, wishes, file, decides=decides),
     )
 
 
+# --- Which model, and why: what the comparison says, and what kind of thing the model is ---------
+
+
+def _none_fitted(comparison: Comparison, models: Sequence[ModelFacts]) -> str:
+    """That there is none to show, and why."""
+    notes = {one.name: one.note for one in models}
+    reasons = [
+        f"{one.title}: {(notes.get(one.name) or one.status or 'it was not fitted').rstrip('.')}."
+        for one in comparison.models
+        if not one.baseline
+    ]
+    none = "No model of sortal's own was fitted here." if reasons else "No learner took part."
+    return paragraphs(comparison.sentence, none, some_of([sentences(reasons)]) if reasons else "")
+
+
 def _which(comparison: Comparison, chosen: FittedLearner, shown: ModelFacts) -> str:
-    """What was chosen, what kind of thing it is, and what it was made of."""
-    settings = comparison.settings
-    facts = chosen.learner.facts
+    """What is recommended, what kind of thing it is, and what it was made of."""
+    settings, facts = comparison.settings, chosen.learner.facts
     columns = _columns(chosen)
     looks = f"It looks at {counted(len(columns), 'column')}: {some_of(columns)}." if columns else ""
-    classes = f"{number(len(settings.classes))} classes"
+    classes = counted(len(settings.classes), "class", "classes")
     learned = (
-        f"It was learned from {counted(settings.rows, 'row')} and tells {classes} apart: "
+        f"It was learned from {counted(settings.rows, 'row')} and predicts one of {classes}: "
         f"{some_of(settings.classes)}."
     )
-    learned = sentences([learned, *_left_out(chosen)])
-    told = sentences([facts.plain or facts.reads, looks, learned, _whole(chosen, shown)])
-    return paragraphs(lead(comparison, chosen), told)
+    learned = sentences([learned, *_dropped_rows(chosen)])
+    return paragraphs(
+        comparison.sentence,
+        sentences(comparison.choice.warnings),
+        _instead(comparison, chosen.result),
+        sentences([facts.plain or facts.reads, looks, learned, _whole(chosen, shown)]),
+    )
+
+
+def _instead(comparison: Comparison, shown: ModelResult) -> str:
+    """What the page shows where it is not the recommended model."""
+    first = comparison.choice.recommended
+    if shown.name == first:
+        return ""
+    words = METRICS[comparison.settings.metric].words
+    score = f"no {words}" if shown.score is None else f"{words} {shown.score:.3f}"
+    what = f"{shown.title} ({'; '.join(filter(None, [score, some_of([shown.status])]))})"
+    if not first:
+        return f"Shown is {what}: to be read, not to be used."
+    return f"{comparison[first].title} could not be fitted to all rows. Shown instead is {what}."
 
 
 def _whole(chosen: FittedLearner, shown: ModelFacts) -> str:
@@ -188,7 +137,7 @@ def _whole(chosen: FittedLearner, shown: ModelFacts) -> str:
     return f"The whole model is {counted(size, 'number')}{below if there else ''}."
 
 
-def _left_out(chosen: FittedLearner) -> list[str]:
+def _dropped_rows(chosen: FittedLearner) -> list[str]:
     """Rows that the fit could not use, as its report says it."""
     report = getattr(chosen.estimator, "fit_report_", None)
     notes = () if report is None else report.notes
@@ -208,6 +157,149 @@ def _columns(chosen: FittedLearner) -> list[str]:
     return [name for name, weight in zip(names, weights, strict=True) if weight > 0]
 
 
+def _why(comparison: Comparison) -> str:
+    """By which rule, and how it was found out."""
+    settings, models = comparison.settings, comparison.models
+    n, others = len(models), sum(one.baseline for one in models)
+    beside = f", {others:,} of which only to compare with," if others else ""
+    tried = (
+        f"{counted(n, 'model')}{beside} {agreed(n, 'was', 'were')} tried on the same "
+        f"{settings.rows:,} rows by cross-validation, {settings.folds}: the rows of a fold are "
+        "predicted by models that have not seen them."
+    )
+    rule = (
+        "Recommended is the most readable of the models whose score is nearly that of the best, "
+        "because people can check it."
+    )
+    return paragraphs(rule, sentences([tried, *comparison.notes[:1]]))
+
+
+# --- How sure one is of a model: its score on rows that it had not seen, and what is amiss --------
+
+# Classes with fewer rows are named: a few rows say little.
+_FEW_ROWS = 20
+
+# Probabilities that are off by less than the first number on average are calibrated.
+_NEAR, _FAR = 0.03, 0.1
+
+_SLACK = 1e-9
+
+_MOST_DOUBTS = 3
+
+
+def how_sure(data: Inspection, comparison: Comparison, shown: ModelFacts) -> str:
+    """How good the model is on new rows, what that rests on, and what makes it doubtful."""
+    settings = comparison.settings
+    return paragraphs(
+        sentences([_score(shown.result, settings), _accuracy(shown.result, comparison)]),
+        sentences([_mistakes(shown.confusion), _probabilities(shown.reliability)]),
+        sentences([_rests_on(settings), *_doubts(data, settings)]),
+    )
+
+
+def _score(result: ModelResult, settings: Settings) -> str:
+    """The score of new rows, with its interval."""
+    words = METRICS[settings.metric].words
+    if result.score is None:
+        return f"It has no {words}, by which models are compared here."
+    said = f"Its {words} on rows that it had not seen is {result.score:.3f}"
+    if result.low is None or result.high is None:
+        return f"{said}; how far that may be off is not known."
+    level = f"{100 * settings.confidence_level:g} % confidence interval"
+    return f"{said} ({level} {result.low:.3f} to {result.high:.3f})."
+
+
+def _accuracy(result: ModelResult, comparison: Comparison) -> str:
+    """The proportion of rows predicted correctly, beside that of the constant prediction."""
+    found = {one.name: one.measures.get("accuracy") for one in comparison.models}
+    own, constant = result.measures.get("accuracy"), found.get(CONSTANT)
+    if own is None:
+        return ""
+    said = f"Its accuracy, the proportion of rows predicted correctly, is {own:.3f}."
+    beside = f"The accuracy of the constant prediction is {constant:.3f}." if constant else ""
+    return sentences(["" if comparison.settings.metric == "accuracy" else said, beside])
+
+
+def _mistakes(confusion: Confusion | None) -> str:
+    """Which classes it takes for which."""
+    if confusion is None:
+        return ""
+    if not confusion.n_wrong:
+        return f"Of {counted(confusion.n, 'row')} it predicted all correctly."
+    of = {c: sum(row) for c, row in zip(confusion.classes, confusion.counts, strict=True)}
+    told = [
+        f"{some_of([one.true])} predicted as {some_of([one.said])} ({one.n:,} of {of[one.true]:,})"
+        for one in confusion.pairs(3)
+    ]
+    lead = "Its most frequent errors:" if len(told) > 1 else "Its only kind of error:"
+    return f"{lead} {some_of(told)}."
+
+
+def _probabilities(reliability: Reliability | None) -> str:
+    """Whether its probabilities are calibrated."""
+    if reliability is None:
+        return "It predicts a class without a probability."
+    off = reliability.expected_error
+    outside = [one for one in reliability.bins if not _within(one)]
+    if off < _NEAR:
+        worst = max(outside, key=lambda one: one.n * abs(one.share - one.mean), default=None)
+        if worst is not None:
+            return f"Its probabilities are mostly calibrated; but {_bin(worst)}."
+        most = max(reliability.bins, key=lambda one: one.n)
+        return f"Its probabilities are calibrated: {_bin(most)}."
+    points = f"off by {100 * off:.1f} percentage points on average"
+    if not outside:
+        return f"Its probabilities are {points}, which may be chance with so few rows."
+    word = "should not be relied on" if off >= _FAR else "are rough"
+    high = "high" if reliability.lead > 0 else "low"
+    return f"Its probabilities {word}: they are {points}, and on the whole too {high}."
+
+
+def _within(one: Bin) -> bool:
+    """Whether the mean probability of a bin is plausible, beside what was right."""
+    return one.share_low - _SLACK <= one.mean <= one.share_high + _SLACK
+
+
+def _bin(one: Bin) -> str:
+    return (
+        f"of {counted(one.n, 'row')} predicted with a probability of {about_percent(one.mean)} on "
+        f"average, {about_percent(one.share)} were correct"
+    )
+
+
+def _rests_on(settings: Settings) -> str:
+    return (
+        f"All this holds for new rows that come about in the same way as these {settings.rows:,}; "
+        "rows from elsewhere, or of another time, may differ."
+    )
+
+
+def _doubts(data: Inspection, settings: Settings) -> list[str]:
+    """What was found in the table, small classes, and rows that were not learned from."""
+    found = [finding.words for finding in data.findings if finding.code != "target-missing"]
+    told = []
+    if found:
+        told.append(f"What may make it doubtful: {' '.join(found[:_MOST_DOUBTS])}")
+        more = len(found) - _MOST_DOUBTS
+        told += [f"({counted(more, 'more finding')}: see “Data”.)"] * (more > 0)
+    told += _few(data, settings)
+    if settings.left_out:
+        told.append(f"{counted(settings.left_out, 'row')} of the table were not learned from.")
+    return told
+
+
+def _few(data: Inspection, settings: Settings) -> list[str]:
+    """Classes of which little is known; those of fewer than ten rows are a finding already."""
+    pairs = zip(settings.classes, settings.counts, strict=True)
+    few = [f"{some_of([label])} ({n})" for label, n in pairs if n < _FEW_ROWS]
+    if not few or any(finding.code == "rare-class" for finding in data.findings):
+        return []
+    return [f"Little is known of classes with few rows: {some_of(few)}."]
+
+
+# --- What the model does with a new row, and how to let it ---------------------------------------
+
+
 def _new_row(
     comparison: Comparison,
     chosen: FittedLearner,
@@ -218,39 +310,27 @@ def _new_row(
 ) -> str:
     """What it does, also with missing values and with what it does not know, and how to let it."""
     n = len(comparison.settings.classes)
-    none = "neither" if n == 2 else "none"
+    lead = f"It always predicts one of the {n} classes, even for a row of none of them."
+    form = "To try it, type a row under “Try the model”: the page predicts it, and says why."
     told = [
-        f"It always names one of the {number(n)} classes, even for a row of {none} of them.",
         chosen.learner.facts.missing,
+        form if decides else "",
+        f"To predict a whole file: {_commands(comparison, chosen, wishes, file)}",
     ]
-    if decides:
-        told.append(
-            "To try it, type in a row under “Try a row”: the page shows what the model says, "
-            "and why."
-        )
-    told.append(f"To have a whole file predicted: {_commands(chosen, wishes, file)}")
-    return paragraphs(told[0], sentences(told[1:]))
+    return paragraphs(lead, sentences(told))
 
 
-def _commands(chosen: FittedLearner, wishes: ReportOptions, file: FileTable | None) -> str:
+def _commands(
+    comparison: Comparison, chosen: FittedLearner, wishes: ReportOptions, file: FileTable | None
+) -> str:
     """What to type; files are read as this one was, and learned from, if that can be typed."""
     reading = {} if file is None else dict(wishes.reading)
-    if reading.get("format") is not None or wishes.joins:
-        return "the Python code under “The same again” does."
-    flags = as_typed(reading)
+    tuned, typed = bool(chosen.result.chosen), typed_costs(wishes) is not None
+    if reading.get("format") is not None or wishes.joins or tuned or not typed:
+        return "the Python code under “Reproduce” does it."
     # The model knows how else its file was read.
     new = as_typed({name: reading.get(name) for name in ("encoding", "header")})
     predict = shlex.join(["sortal", "predict", "model.sortal", "NEW.csv", *new])
-    return f"first {_fit_command(chosen, wishes, file, flags)} and then {predict}"
-
-
-def _fit_command(
-    chosen: FittedLearner, wishes: ReportOptions, file: FileTable | None, flags: Sequence[str]
-) -> str:
     name = "TABLE.csv" if file is None or file.name == "standard input" else file.name
-    words = ["sortal", "fit", name, "--target", wishes.target, "--learner", chosen.learner.name]
-    words += as_typed({"drop": wishes.drop, "categorical_features": wishes.categorical_features})
-    for option, value in chosen.options.items():
-        if option != "categorical_features" and value != chosen.learner.options()[option]:
-            words += ["--set", f"{option}={value}"]
-    return shlex.join([*words, *flags, "-o", "model.sortal"])
+    fit = comparison.fit_command(chosen.name, name, as_typed(reading))
+    return f"first {fit} and then {predict}"

@@ -259,10 +259,10 @@ _SURE = (0.9, 0.99)
 
 @dataclass(frozen=True)
 class ConfusionDetail:
-    """A frequent confusion, and what tells its rows from those of the same class said right."""
+    """A frequent confusion, and what tells its rows from correct ones of the same class."""
 
     true: Cell
-    said: Cell
+    predicted: Cell
     n: int
     share: float
     n_right: int
@@ -272,20 +272,25 @@ class ConfusionDetail:
     def sentence(self) -> str:
         """What happened, and in what these rows differ."""
         rows = f"{counted(self.n, 'row')} of {self.true!r} ({about_percent(self.share)} of them)"
-        head = f"{rows} {agreed(self.n, 'was', 'were')} said to be {self.said!r}."
+        head = f"{rows} {agreed(self.n, 'was', 'were')} predicted as {self.predicted!r}."
         them = agreed(self.n, "it", "them")
         if not self.n_right:
-            return f"{head} No row of {self.true!r} was said right, to compare {them} with."
+            return (
+                f"{head} No row of {self.true!r} was predicted correctly, to compare {them} with."
+            )
         if not self.differences:
-            return f"{head} No column tells {them} from those said right by more than chance would."
+            return (
+                f"{head} No column tells {them} from those predicted correctly by more than chance "
+                "would."
+            )
         told = "; ".join(difference.words for difference in self.differences)
-        return f"{head} Compared with those said right: {told}."
+        return f"{head} Compared with those predicted correctly: {told}."
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists, numbers and strings."""
         return {
             "true": self.true,
-            "said": self.said,
+            "predicted": self.predicted,
             "n": self.n,
             "share": self.share,
             "differences": [one.to_dict() for one in self.differences],
@@ -295,7 +300,7 @@ class ConfusionDetail:
 
 @dataclass(frozen=True)
 class ConfidentRows:
-    """Rows said with a probability of `at_least`: how many, how many wrong, how many expected."""
+    """Rows predicted with a probability of `at_least`; how many are wrong, how many expected so."""
 
     at_least: float
     n: int
@@ -306,10 +311,10 @@ class ConfidentRows:
     def sentence(self) -> str:
         """How many were wrong, beside what the probabilities themselves lead to expect."""
         if not self.n:
-            return f"No row was said with a probability of {self.at_least:g} or more."
+            return f"No row was predicted with a probability of {self.at_least:g} or more."
         return (
-            f"Of {counted(self.n, 'row')} said with a probability of {self.at_least:g} or more, "
-            f"{self.wrong:,} {agreed(self.wrong, 'is', 'are')} wrong; by the probabilities "
+            f"Of {counted(self.n, 'row')} predicted with a probability of {self.at_least:g} or "
+            f"more, {self.wrong:,} {agreed(self.wrong, 'is', 'are')} wrong; by the probabilities "
             f"themselves one would expect {_about(self.expected)}."
         )
 
@@ -357,7 +362,7 @@ class ErrorAnalysis:
         `X` has the labeled rows, `classes` the labels of codes; `places` are those of the labeled
         rows in the table as given, from 0, where others stand between them.
         """
-        confusion = Confusion.of(kept.truth, kept.said, classes)
+        confusion = Confusion.of(kept.truth, kept.predicted, classes)
         if not confusion.n_wrong:
             return cls(confusion.n, 0, (), None, _sure(kept), None, (), None)
         backend = str(nw.from_native(X, eager_only=True).implementation)
@@ -382,10 +387,10 @@ class ErrorAnalysis:
     def sentences(self) -> tuple[str, ...]:
         """Everything that is said in words."""
         if not self.n_wrong:
-            head = f"None of the {counted(self.n, 'row')} was said wrong."
+            head = f"None of the {counted(self.n, 'row')} was predicted wrongly."
         else:
             are = agreed(self.n_wrong, "was", "were")
-            head = f"{self.n_wrong:,} of {counted(self.n, 'row')} {are} said wrong."
+            head = f"{self.n_wrong:,} of {counted(self.n, 'row')} {are} predicted wrongly."
         sure = [one.sentence for one in self.sure]
         return (head, *(one.sentence for one in self.confusing), *sure, *self.notes)
 
@@ -435,14 +440,14 @@ class ErrorAnalysis:
 def _confusing(
     kept: OutOfFold, confusion: Confusion, columns: ComparedColumns
 ) -> tuple[ConfusionDetail, ...]:
-    """The most frequent confusions, each told from the rows of its class said right."""
+    """The most frequent confusions, each told from the rows of its class predicted correctly."""
     found = []
-    for true, said, n in confusion.pair_codes()[:_TOLD]:
+    for true, predicted, n in confusion.pair_codes()[:_TOLD]:
         own = kept.truth == true
-        wrong = np.flatnonzero(own & (kept.said == said))
-        right = np.flatnonzero(own & (kept.said == true))
+        wrong = np.flatnonzero(own & (kept.predicted == predicted))
+        right = np.flatnonzero(own & (kept.predicted == true))
         differences = columns.differences(wrong, right)
-        labels = confusion.classes[true], confusion.classes[said]
+        labels = confusion.classes[true], confusion.classes[predicted]
         found.append(ConfusionDetail(*labels, n, n / int(own.sum()), len(right), differences))
     return tuple(found)
 
@@ -450,8 +455,8 @@ def _confusing(
 def _sure(kept: OutOfFold) -> tuple[ConfidentRows, ...]:
     if kept.probabilities is None:
         return ()
-    p = kept.probabilities[np.arange(len(kept.said)), kept.said]
-    is_wrong = kept.said != kept.truth
+    p = kept.probabilities[np.arange(len(kept.predicted)), kept.predicted]
+    is_wrong = kept.predicted != kept.truth
     return tuple(
         ConfidentRows(
             limit,
@@ -465,12 +470,12 @@ def _sure(kept: OutOfFold) -> tuple[ConfidentRows, ...]:
 
 def _worst(kept: OutOfFold, confusion: Confusion) -> Places:
     """Which predictions are listed: wrong ones, the surest first, then by the order of rows."""
-    wrong = np.flatnonzero(kept.said != kept.truth)
+    wrong = np.flatnonzero(kept.predicted != kept.truth)
     if kept.probabilities is None:
-        often = confusion.matrix[kept.truth[wrong], kept.said[wrong]]
-        order = np.lexsort((wrong, kept.said[wrong], kept.truth[wrong], -often))
+        often = confusion.matrix[kept.truth[wrong], kept.predicted[wrong]]
+        order = np.lexsort((wrong, kept.predicted[wrong], kept.truth[wrong], -often))
     else:
-        order = np.argsort(-kept.probabilities[wrong, kept.said[wrong]], kind="stable")
+        order = np.argsort(-kept.probabilities[wrong, kept.predicted[wrong]], kind="stable")
     return wrong[order[:_ROWS]]
 
 
@@ -481,14 +486,14 @@ def _worst_table(
     columns: list[list[Cell]] = [
         numbers.tolist(),
         [labels[k] for k in kept.truth[worst]],
-        [labels[k] for k in kept.said[worst]],
+        [labels[k] for k in kept.predicted[worst]],
     ]
-    heads = ["row", "true", "said"]
+    heads = ["row", "true", "predicted"]
     title = "Rows of the most frequent confusions"
     if kept.probabilities is not None:
-        title = "The rows said wrong with the most probability"
-        heads += ["P(said)", "P(true)"]
-        columns += [kept.probabilities[worst, kept.said[worst]].tolist()]
+        title = "The rows predicted wrongly with the most probability"
+        heads += ["P(predicted)", "P(true)"]
+        columns += [kept.probabilities[worst, kept.predicted[worst]].tolist()]
         columns += [kept.probabilities[worst, kept.truth[worst]].tolist()]
     cut = f" ({len(worst)} of {confusion.n_wrong:,})" if len(worst) < confusion.n_wrong else ""
     rows = tuple(zip(*columns, strict=True))

@@ -18,13 +18,12 @@ from sortal.tasks.compare.compare import run_comparison
 from sortal.tasks.compare.fold_run import one_line
 from sortal.tasks.findings import profile, shortened
 from sortal.tasks.fit import training_rows
-from sortal.tasks.inspection import inspect
-from sortal.tasks.registry import check_columns
-from sortal.tasks.report.answer import SummaryTexts, answer
+from sortal.tasks.inspection import inspect, unused_columns
+from sortal.tasks.report.answer import SummaryTexts, answer, sentences
 from sortal.tasks.report.models import ExcerptLimits, cut_tables, fit_again, model_facts, sentence
 from sortal.tasks.report.parts import comparison_pictures, decide, has_form
-from sortal.tasks.report.reproduce import Reproduction, reproduction, work_line
-from sortal.tasks.report.why import sentences, some_of
+from sortal.tasks.report.reproduce import Reproduction, reproduction
+from sortal.tasks.show import some_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from sortal.data.sources import DataTable
     from sortal.pictures import Picture
     from sortal.records.render import PagePart
-    from sortal.records.tables import Table
+    from sortal.records.tables import Cell, Table
     from sortal.tasks.compare.comparison import Comparison
     from sortal.tasks.compare.settings import ReportOptions
     from sortal.tasks.findings import Finding, Profile
@@ -54,9 +53,10 @@ if TYPE_CHECKING:
 class ReportFacts:
     """All of a report. `models` are in the order of the comparison, the chosen one first.
 
-    `chosen` is the learner that the page decides with; None where no learner could be fitted.
-    `decide` is the form in which it does. `pictures` are those of the comparison. `left_out` says
-    which columns took no part, since they name rows or people, and what text was joined.
+    `chosen` is the model that the page predicts with, the recommended one if it could be fitted;
+    None where no learner could be. `decide` is the form in which it does. `pictures` are those of
+    the comparison. `left_out` says which rows and columns were not learned from, and what text was
+    joined.
     """
 
     title: str
@@ -192,80 +192,76 @@ def _renamed(
     return nw.new_series(name, cells, nw.String, backend=frame.implementation)
 
 
-# --- What a report that holds no rows does not learn: columns of names and free text, rare text --
+# --- What a report that holds no rows does not hold: columns left out, rare text -----------------
 
 
 def discreet(
-    data: Inspection, opened: OpenedTable, wishes: ReportOptions
-) -> tuple[Inspection, OpenedTable, ReportOptions, str]:
-    """The same without columns that name rows or people and without rare text; and words for it.
+    data: Inspection, opened: OpenedTable, rows: TrainingRows, wishes: ReportOptions
+) -> tuple[Inspection, TrainingRows, ReportOptions, str]:
+    """The same without the values of columns that are left out and without rare text; and words.
 
-    A model of such a column would hold its values, and with it the page. As far as no others are
-    left, columns stay.
+    A model of such a column would hold its values, and with it the page. The options are those by
+    which `fit` gets the same rows again.
     """
-    whole_number("min_frequency", wishes.min_frequency, 1)
-    there = [str(name) for name in data.columns.column("column")]
-    check_columns(wishes.keep, there, "keep")
+    refit = replace(wishes, drop=rows.dropped, groups=None, time=None)
+    words = sentences(rows.notes)
     if wishes.include_rows:
-        return data, opened, wishes, ""
-    made = join_rare_text(
-        opened.frame, wishes.target, wishes.min_frequency, wishes.categorical_features
-    )
-    names = _unused(data, wishes)
-    dropped = replace(wishes, drop=(*wishes.drop, *names), joins=bool(made.texts))
-    opened = replace(opened, frame=made.frame)
-    after = inspect(opened, wishes.target, drop=wishes.drop) if made.texts else data
-    told = replace(
+        return data, rows, refit, words
+    declared = wishes.categorical_features
+    made = join_rare_text(opened.frame, wishes.target, wishes.min_frequency, declared)
+    dropped = {str(name) for name in rows.dropped}  # a frame's names need not be words
+    if made.texts.keys() - dropped:
+        rows = _joined(rows, made)
+        unused = unused_columns(made.frame, wishes.target, rows.dropped, wishes.use)
+        refit = replace(refit, joins=True, use=(*wishes.use, *unused))
+    shown = replace(
         data,
-        columns=_columns(data.columns, after.columns, names),
+        columns=_columns(data.columns, made, dropped),
         findings=tuple(_of_table(finding, made, wishes.target) for finding in data.findings),
         notes=tuple(made.masked(note) for note in data.notes),
     )
-    return told, opened, dropped, sentences([_dropped_words(names), _joined_words(made, dropped)])
+    return shown, rows, refit, sentences([words, _joined_words(made, wishes, dropped)])
 
 
-def _unused(data: Inspection, wishes: ReportOptions) -> list[str]:
-    """Columns that name rows or people, unless there is no other."""
-    codes = ("identifier", "personal-text")
-    found = [one.column for one in data.findings if one.code in codes]
-    names = [name for name in found if name not in wishes.keep]
-    others = [name for name in data.columns.column("column") if name not in names]
-    return [] if others == [wishes.target] else names
+def _joined(rows: TrainingRows, made: JoinedTable) -> TrainingRows:
+    """The same rows with rare text joined."""
+    known = nw.from_native(rows.all_rows, eager_only=True).columns
+    frame = nw.from_native(made.frame, eager_only=True)
+    every = frame.drop([name for name in frame.columns if name not in known])
+    X = every if len(rows.places) == len(every) else every[rows.places]
+    return replace(rows, X=X.to_native(), all_rows=every.to_native())
 
 
-def _dropped_words(names: list[str]) -> str:
-    if not names:
-        return ""
-    is_one = len(names) == 1
-    return (
-        f"Left out, because {'it names' if is_one else 'they name'} rows or people, or "
-        f"{'is' if is_one else 'are'} free text, and this report holds none: {some_of(names)}. "
-        f"Where rows may be shown (--include-rows, include_rows=True), or if asked for (--keep, "
-        f"keep=), {'it takes' if is_one else 'they take'} part."
-    )
-
-
-def _joined_words(made: JoinedTable, wishes: ReportOptions) -> str:
+def _joined_words(made: JoinedTable, wishes: ReportOptions, dropped: set[str]) -> str:
     """Which columns had rare text."""
-    told = [
+    named = [
         f"{name!r} ({counted(len(texts), 'text')} in {counted(made.n_rows[name], 'row')})"
         for name, texts in made.texts.items()
-        if texts and name not in wishes.drop
+        if texts and name not in dropped
     ]
-    if not told:
+    if not named:
         return ""
     return (
         f"Text that occurs in fewer than {wishes.min_frequency} rows (--min-frequency, "
         f"min_frequency=) was read as {OTHER!r}, which stands for it in the form; no model "
-        f"holds it: {some_of(told)}. The labels of classes stay."
+        f"holds it: {some_of(named)}. The labels of classes stay."
     )
 
 
-def _columns(before: Table, after: Table, unused: list[str]) -> Table:
+def _columns(before: Table, made: JoinedTable, dropped: set[str]) -> Table:
     """The columns as they were learned from; of those that were not, the values are not shown."""
-    pairs = zip(before.rows, after.rows, strict=True)
-    rows = [(*was[:-1], "not shown") if was[0] in unused else now for was, now in pairs]
-    return replace(before, rows=tuple(rows))
+    table = read_table(made.frame)
+    joined = {name: profile(table, j) for j, name in enumerate(table.names) if name in made.texts}
+
+    def shown(row: tuple[Cell, ...]) -> tuple[Cell, ...]:
+        one = joined.get(str(row[0]))
+        if str(row[0]) in dropped:
+            return (*row[:-1], "not shown")
+        if one is None:
+            return row
+        return (one.name, one.kind, one.n_missing, one.n_distinct, one.summary())
+
+    return replace(before, rows=tuple(map(shown, before.rows)))
 
 
 def _of_table(finding: Finding, made: JoinedTable, target: str) -> Finding:
@@ -285,38 +281,39 @@ def gather(
     opened: OpenedTable, wishes: ReportOptions, progress: Progress | None = None
 ) -> ReportFacts:
     """Everything that a report says."""
+    whole_number("min_frequency", wishes.min_frequency, 1)
     data = inspect(opened, wishes.target, drop=wishes.drop)
-    data, opened, wishes, left_out = discreet(data, opened, wishes)
-    rows = training_rows(opened, wishes.target, wishes.drop, wishes.categorical_features, {})
+    rows = training_rows(opened, wishes.target, **wishes.selection)
+    data, rows, refit, left_out = discreet(data, opened, rows, wishes)
     steps = _Steps(progress)
     comparison = run_comparison(rows, wishes, steps.of_folds, keep=True)
     fitted = _fit_all(comparison, rows, steps)
     chosen = _chosen(comparison, fitted)
     models = []
     for one in sorted(fitted, key=lambda one: one is not chosen):
-        steps.say(f"report: {one.learner.name}")
-        models.append(model_facts(one, comparison, rows, wishes, is_chosen=one is chosen))
+        steps.say(f"report: {one.name}")
+        models.append(model_facts(one, comparison, rows, refit, is_chosen=one is chosen))
     steps.say("report")
-    part, decide_note = decide(chosen, rows, models, wishes)
-    working, working_note = _working(chosen, rows, wishes)
+    part, decide_note = decide(chosen, rows, models, refit)
+    working, working_note = _working(chosen, rows, refit)
     return ReportFacts(
         title=wishes.title or _title(wishes, opened, comparison),
         target=wishes.target,
         date=datetime.now().astimezone().date().isoformat(),
-        answer=answer(
-            data, comparison, models, chosen, wishes, opened.file, decides=has_form(part)
-        ),
+        answer=answer(data, comparison, models, chosen, refit, opened.file, decides=has_form(part)),
         data=data,
         left_out=left_out,
         comparison=comparison,
         pictures=comparison_pictures(comparison),
         models=tuple(models),
-        chosen=None if chosen is None else chosen.learner.name,
+        chosen=None if chosen is None else chosen.name,
         decide=part,
         decide_note=decide_note,
         working=working,
         working_note=working_note,
-        reproduction=reproduction(wishes, opened.file, chosen, comparison.settings.left_out),
+        reproduction=reproduction(
+            wishes, refit, opened.file, chosen, comparison.settings.candidates
+        ),
         rows=wishes.include_rows,
     )
 
@@ -352,26 +349,27 @@ def _title(wishes: ReportOptions, opened: OpenedTable, comparison: Comparison) -
 
 def _fit_all(comparison: Comparison, rows: TrainingRows, steps: _Steps) -> list[FittedLearner]:
     """Each of sortal's learners that took part, in the order of the comparison."""
-    entrants = {one.name: one for one in comparison.settings.entrants if not one.baseline}
-    ranked = [entrants[model.name] for model in comparison.models if model.name in entrants]
+    learners = {one.name: one for one in comparison.settings.candidates if not one.baseline}
+    ranked = [learners[model.name] for model in comparison.models if model.name in learners]
     steps.expect(2 * len(ranked) + 1)
     fitted = []
-    for entrant in ranked:
-        steps.say(f"fit: {entrant.name}")
-        fitted.append(fit_again(comparison, entrant, rows))
+    for candidate in ranked:
+        steps.say(f"fit: {candidate.name}")
+        fitted.append(fit_again(comparison, candidate, rows))
     return fitted
 
 
 def _chosen(comparison: Comparison, fitted: Sequence[FittedLearner]) -> FittedLearner | None:
-    """The learner of the choice; else the best that may be chosen; else the best there is.
+    """The recommended learner; else the next within the margin; else the best there is.
 
     Learners come in the order of the comparison, those without a score last.
     """
     there = [one for one in fitted if one.estimator is not None]
-    wanted = [one for one in there if one.learner.name == comparison.choice.learner]
+    named = {one.name: one for one in there}
+    close = [named[name] for name in comparison.choice.close if name in named]
     eligible = [one for one in there if one.result.eligible]
     scored = [one for one in there if one.result.score is not None]
-    return next(iter([*wanted, *eligible, *scored, *there]), None)
+    return next(iter([*close, *eligible, *scored, *there]), None)
 
 
 def _working(
@@ -391,11 +389,11 @@ def _working(
     try:
         whole: Working = work(0, rows.X, rows.y) if has_nodes else work(**given)
     except Exception as error:  # noqa: BLE001  (a learner of one's own may raise anything)
-        return None, f"Its working could not be shown. {type(error).__name__}: {one_line(error)}"
+        why = f"{type(error).__name__}: {one_line(error)}"
+        return None, f"Its calculations could not be shown. {why}"
     tables, cut = cut_tables(whole.tables, _ROOM)
-    line = work_line(wishes, chosen)
     if not has_nodes:
-        return Working(whole.title, tables), sentence(cut, line)
-    told = ["this is the working of the first question of the tree, node 0", *cut]
-    others = f"; of another node, such as 1: {line[:-1]}, node=1)"
-    return Working(whole.title, tables), sentence(told, line) + others
+        return Working(whole.title, tables), sentence(cut, "model.working()")
+    words = ["these are the calculations of the first split of the tree, node 0", *cut]
+    others = "; of another node, such as 1: model.working(1, X, y)"
+    return Working(whole.title, tables), sentence(words, "model.working(0, X, y)") + others

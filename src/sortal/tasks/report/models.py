@@ -17,7 +17,7 @@ from sortal.tasks.compare.fold_run import one_line
 from sortal.tasks.fit import remember_call
 from sortal.tasks.registry import features_among
 from sortal.tasks.report.errors import ErrorAnalysis
-from sortal.tasks.report.parts import evaluation_pictures_of, learner_pictures
+from sortal.tasks.report.parts import evaluation_pictures_of, learner_pictures, part_id
 from sortal.tasks.report.reproduce import fitting_code
 from sortal.tasks.show import show
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from sortal.pictures import Picture
     from sortal.records.tables import Cell
+    from sortal.tasks.compare.candidates import Candidate
     from sortal.tasks.compare.comparison import Comparison, ModelResult
-    from sortal.tasks.compare.fold_run import Candidate
     from sortal.tasks.compare.settings import ReportOptions
     from sortal.tasks.fit import TrainingRows
     from sortal.tasks.registry import LearnerEntry
@@ -41,50 +41,69 @@ _SHARE = 0.25
 class FittedLearner:
     """A learner fitted to all rows; without an estimator, `note` says why there is none."""
 
-    learner: LearnerEntry
+    candidate: Candidate
     result: ModelResult
     options: Mapping[str, Any] = field(default_factory=dict)
     estimator: Any = None
     note: str = ""
 
+    @property
+    def name(self) -> str:
+        """What the comparison calls it."""
+        return self.candidate.name
 
-def fit_again(comparison: Comparison, entrant: Candidate, rows: TrainingRows) -> FittedLearner:
-    """One learner of the comparison, fitted to all rows.
+    @property
+    def title(self) -> str:
+        """What readers call it."""
+        return self.candidate.title
+
+    @property
+    def learner(self) -> LearnerEntry:
+        """What the registry knows of it."""
+        assert self.candidate.learner is not None  # noqa: S101  (of learners only)
+        return self.candidate.learner
+
+
+def fit_again(comparison: Comparison, candidate: Candidate, rows: TrainingRows) -> FittedLearner:
+    """One learner of the comparison, fitted to all rows as it was compared.
 
     What it warns of is in its `fit_report_`, and whatever it raises becomes a note.
     """
-    assert entrant.learner is not None  # noqa: S101  (of learners only)
-    result = comparison[entrant.name]
-    options, told = _options(comparison, entrant, result)
+    result = comparison[candidate.name]
+    options, note = _options(comparison, candidate, result)
+    made = FittedLearner(candidate, result, options, note=note)
     unfit = _unfit(result, comparison)
     if unfit:
-        return FittedLearner(entrant.learner, result, options, note=unfit)
+        return replace(made, note=unfit)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SortalWarning)
-            estimator = entrant.learner.make(**options).fit(rows.X, rows.y)
+            estimator = made.learner.make(**options).fit(rows.X, rows.y)
     except Exception as error:  # noqa: BLE001  (a learner may raise anything)
-        said = f"{type(error).__name__}: {one_line(error)}"
-        return FittedLearner(
-            entrant.learner, result, options, note=f"It could not be fitted. {said}"
-        )
-    remember_call(estimator, comparison.settings.target, comparison.settings.drop, rows.file)
-    return FittedLearner(entrant.learner, result, options, estimator, told)
+        words = f"{type(error).__name__}: {one_line(error)}"
+        return replace(made, note=f"It could not be fitted. {words}")
+    remember_call(estimator, comparison.settings.target, comparison.settings.dropped, rows.file)
+    return replace(made, estimator=estimator)
 
 
 def _options(
-    comparison: Comparison, entrant: Candidate, result: ModelResult
+    comparison: Comparison, candidate: Candidate, result: ModelResult
 ) -> tuple[dict[str, Any], str]:
-    """What the learner is told, and words where folds chose it."""
-    settings = comparison.settings
-    options = entrant.options(settings.folds.seed, settings.declared_features)
-    if not result.chosen:
-        return options, ""
-    votes = Counter(tuple(sorted(chosen.items())) for chosen in result.chosen)
-    (most, n), *_ = votes.most_common()
-    told = ", ".join(f"{name}={value!r}" for name, value in most)
-    words = f"Fitted with {told}, which {n} of {len(result.chosen)} folds chose."
-    return options | dict(most), words
+    """The options of a learner, and words where folds chose them or costs are none of them."""
+    options, settings = comparison.fit_options(candidate.name), comparison.settings
+    notes = []
+    if settings.costs is not None and not candidate.carries(len(settings.classes)):
+        notes.append(
+            "In the comparison costs decided among its scores; it takes no costs itself, and "
+            "predicts without them here."
+        )
+    if result.chosen:
+        votes = Counter(tuple(sorted(chosen.items())) for chosen in result.chosen)
+        (most, n), *_ = votes.most_common()
+        options |= dict(most)
+        words = ", ".join(f"{name}={value!r}" for name, value in most)
+        notes.append(f"Fitted with {words}, which {n} of {len(result.chosen)} folds chose.")
+    return options, " ".join(notes)
 
 
 def _unfit(result: ModelResult, comparison: Comparison) -> str:
@@ -93,7 +112,7 @@ def _unfit(result: ModelResult, comparison: Comparison) -> str:
     if result.fit_seconds is None:  # what ended a worker shall not end this process
         return f"It finished no fold of the comparison and was not fitted here ({result.status})."
     seconds = result.fit_seconds * settings.rows / max(1, result.rows or 1)
-    if seconds <= max(5.0, _SHARE * settings.budget):
+    if seconds <= max(5.0, _SHARE * settings.asked.budget):
         return ""
     return (
         f"It was not fitted to all {settings.rows:,} rows, which would take about {seconds:,.0f} "
@@ -118,7 +137,7 @@ class EvaluatedPredictions:
 def evaluate_out_of_fold(
     name: str, comparison: Comparison, rows: TrainingRows, wishes: ReportOptions
 ) -> EvaluatedPredictions:
-    """Judge the out-of-fold predictions of a learner."""
+    """Evaluate the out-of-fold predictions of a learner."""
     kept = comparison.kept.get(name)
     if kept is None:
         return EvaluatedPredictions()
@@ -126,8 +145,8 @@ def evaluate_out_of_fold(
     shares = kept.probabilities
     return EvaluatedPredictions(
         words=kept.words,
-        confusion=Confusion.of(kept.truth, kept.said, classes),
-        reliability=None if shares is None else Reliability.of(kept.truth, kept.said, shares),
+        confusion=Confusion.of(kept.truth, kept.predicted, classes),
+        reliability=None if shares is None else Reliability.of(kept.truth, kept.predicted, shares),
         roc=None if shares is None else Roc.of(kept.truth, shares, classes),
         errors=ErrorAnalysis.of(
             kept,
@@ -163,7 +182,7 @@ def with_neighbors(
         distances, ids = estimator.kneighbors(frame[at].to_native(), n_neighbors=depth + 1)
     cells: list[tuple[Cell, ...]] = []
     for i, place in enumerate(at.tolist()):
-        # the model knows the row itself by now, which says nothing of why it was said wrong
+        # the model knows the row itself by now, which says nothing of why it was predicted wrong
         others = [j for j in range(depth + 1) if ids[i, j] not in (place, -1)][:depth]
         for j in others:
             near = int(ids[i, j])
@@ -286,6 +305,11 @@ class ModelFacts:
     code: str = ""
     note: str = ""
 
+    @property
+    def id(self) -> str:
+        """What names it in a page."""
+        return part_id(self.name)
+
 
 _ROOM = ExcerptLimits(tables=12, rows=60, columns=80)
 
@@ -304,15 +328,15 @@ def model_facts(
     shown, trouble = _shown(fitted)
     rules, tables, more = (None, (), "") if shown is None else _read(shown)
     pictures, left_out = learner_pictures(fitted, comparison, rows, wishes, is_chosen=is_chosen)
-    judged = evaluate_out_of_fold(fitted.learner.name, comparison, rows, wishes)
+    judged = evaluate_out_of_fold(fitted.name, comparison, rows, wishes)
     errors = (
         with_neighbors(judged.errors, fitted.estimator, rows)
         if wishes.include_rows
         else judged.errors
     )
     return ModelFacts(
-        name=fitted.learner.name,
-        title=fitted.learner.title,
+        name=fitted.name,
+        title=fitted.title,
         reads=fitted.learner.facts.reads,
         result=fitted.result,
         facts=None if shown is None else _with_options(shown),
@@ -325,7 +349,7 @@ def model_facts(
         reliability=judged.reliability,
         roc=judged.roc,
         errors=errors,
-        judged_pictures=evaluation_pictures_of(fitted.learner.name, judged),
+        judged_pictures=evaluation_pictures_of(fitted.name, judged),
         code="" if fitted.estimator is None else fitting_code(wishes, fitted),
         note=" ".join(filter(None, [fitted.note, trouble, *left_out])),
     )

@@ -98,17 +98,17 @@ def render(facts: ReportFacts) -> str:
 
 
 def _contents(facts: ReportFacts) -> Iterator[Entry]:
-    yield Entry("summary", "In short")
+    yield Entry("summary", "Summary")
     if facts.decide is not None or facts.decide_note:
-        yield Entry("decide", "Try a row")
-    yield Entry("data", "The data")
-    yield Entry("comparison", "The comparison")
-    models = tuple(Entry(f"model-{one.name}", _capital(one.title)) for one in facts.models)
-    yield Entry("models", "The models", models)
+        yield Entry("decide", "Try the model")
+    yield Entry("data", "Data")
+    yield Entry("comparison", "Comparison")
+    models = tuple(Entry(f"model-{one.id}", _capital(one.title)) for one in facts.models)
+    yield Entry("models", "Models", models)
     if facts.working is not None or facts.working_note:
-        yield Entry("working", "The working")
-    yield Entry("reproduction", "The same again")
-    yield Entry("glossary", "Words")
+        yield Entry("working", "Calculations")
+    yield Entry("reproduction", "Reproduce")
+    yield Entry("glossary", "Glossary")
 
 
 def _policy(script: str) -> str:
@@ -127,7 +127,7 @@ def _templates() -> Environment:
         safe_html=Markup,
         score_words=_score_words,
         titled=_titled,
-        chosen_title=_chosen_title,
+        recommended_title=_recommended_title,
         capital=_capital,
     )
     return made
@@ -153,8 +153,8 @@ def _titled(comparison: Comparison) -> Table:
     return replace(table, rows=rows)
 
 
-def _chosen_title(comparison: Comparison) -> str:
-    name = comparison.choice.chosen
+def _recommended_title(comparison: Comparison) -> str:
+    name = comparison.choice.recommended
     return _title(comparison, name) if name else ""
 
 

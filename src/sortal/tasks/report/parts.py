@@ -1,7 +1,9 @@
-"""Parts of a report: the form in which the chosen model decides, and the pictures."""
+"""Parts of a report: the form in which the recommended model predicts, and the pictures."""
 
 from __future__ import annotations
 
+import hashlib
+import re
 import warnings
 from dataclasses import replace
 from datetime import date, datetime
@@ -123,6 +125,22 @@ def _plain(cell: object) -> object:
 # The name of the form, and of what the tree follows.
 DECIDE = "decide"
 
+# Of the name of a model with options so much is in the names of its parts and pictures.
+_LONGEST = 40
+
+
+def part_id(name: str) -> str:
+    """The name of a model in small letters, digits and hyphens; each model has its own.
+
+    >>> part_id("naive_bayes"), part_id("tree:max_leaf_nodes=16")
+    ('naive-bayes', 'tree-max-leaf-nodes-16-1a17e115')
+    """
+    plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+    if plain == name.replace("_", "-"):
+        return plain
+    return f"{plain[:_LONGEST].strip('-')}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+
+
 # Rows beside those of errors to start from, where rows may be shown.
 _MOST_ROWS = 50
 
@@ -137,14 +155,14 @@ def decide(
     from sortal.tasks.report.page import decide_part  # noqa: PLC0415  (templates are slow)
 
     if chosen is None:
-        return None, "No model was chosen, and so none decides here."
+        return None, "No model could be fitted, and so none predicts here."
     estimator = chosen.estimator
     model = getattr(estimator, "_model", None)
     if model is None:
         return None, _in_python(chosen)
     part = decide_part(
         model,
-        title=f"A row decided by the {chosen.learner.title}",
+        title=f"A row predicted by the {chosen.title}",
         name=DECIDE,
         starts=starts(chosen, rows, models[0], wishes),
         missing=getattr(estimator, "missing", ""),
@@ -177,7 +195,7 @@ def _ranges(X: IntoDataFrame) -> dict[str, tuple[float, float]]:
 
 def _in_python(chosen: FittedLearner) -> str:
     """Why the page does not decide, and what does."""
-    why = f"A model of this kind ({chosen.learner.title}) cannot decide in a page."
+    why = f"A model of this kind ({chosen.title}) cannot predict in a page."
     if chosen.learner.facts.keeps_rows:
         why = (
             "There is no form here: this model compares a new row with the rows that it learned "
@@ -221,8 +239,8 @@ def tree_part_of(
 
     return tree_part(
         fitted.estimator._model,
-        name=f"unfold-{fitted.learner.name}".replace("_", "-"),
-        title=fitted.learner.title[:1].upper() + fitted.learner.title[1:],
+        name=f"unfold-{part_id(fitted.name)}",
+        title=fitted.title[:1].upper() + fitted.title[1:],
         complexity=path,
         with_form=not is_chosen,
         follows=DECIDE if is_chosen else "",
@@ -283,7 +301,11 @@ def _drawn(
             )
     except Exception as error:  # noqa: BLE001  (a learner of one's own may raise anything)
         return (), (f"Its pictures could not be drawn. {type(error).__name__}: {one_line(error)}",)
-    return ((), ()) if drawn is None else (tuple(drawn.pictures), tuple(drawn.left_out))
+    if drawn is None:
+        return (), ()
+    begin = f"{part_id(fitted.name)}-" if fitted.candidate.given else ""
+    named = (replace(one, name=f"{begin}{one.name}") for one in drawn.pictures)
+    return tuple(named), tuple(drawn.left_out)
 
 
 def _with_part(
@@ -294,9 +316,9 @@ def _with_part(
     is_chosen: bool,
 ) -> Picture:
     """The picture of the tree itself, with the tree that unfolds in its place."""
-    if picture.name == "tree-complexity":
+    if picture.name.endswith("tree-complexity"):
         return replace(picture, in_page=path is None)  # the slider shows it
-    if picture.name != "tree-tree":
+    if not picture.name.endswith("tree-tree"):
         return picture
     part = tree_part_of(fitted, path, is_chosen=is_chosen)
     said, beside = (
@@ -309,9 +331,8 @@ def evaluation_pictures_of(name: str, judged: EvaluatedPredictions) -> tuple[Pic
     """Confusions, reliability and curves, as far as there are any."""
     from sortal.pictures import shared as views  # noqa: PLC0415  (matplotlib is slow)
 
-    prefix = name.replace("_", "-")
-    drawn = views.evaluation_pictures(prefix, judged.confusion, judged.reliability, judged.roc)
-    return tuple(drawn.pictures)
+    made = judged.confusion, judged.reliability, judged.roc
+    return tuple(views.evaluation_pictures(part_id(name), *made).pictures)
 
 
 def comparison_pictures(comparison: Comparison) -> tuple[Picture, ...]:

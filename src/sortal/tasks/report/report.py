@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from sortal.data.atomic_write import replace_file
 from sortal.decision.options import choose
 from sortal.errors import ParameterError
 from sortal.records.render import fold
-from sortal.tasks.compare.settings import ReportOptions
+from sortal.tasks.compare.settings import ReportOptions, read_options, takes
 from sortal.tasks.report.gather import gather, plain_facts
-from sortal.tasks.tables import open_table
+from sortal.tasks.tables import ReadOptions, open_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Unpack
+    from sortal.tasks.report.gather import Progress, ReportFacts
+    from sortal.tasks.tables import DataLike
 
-    from sortal.tasks.report.gather import ReportFacts
-    from sortal.tasks.tables import DataLike, ReadOptions
-
-
-def names(given: str | Sequence[str]) -> tuple[str, ...]:
-    """One name or several."""
-    return (given,) if isinstance(given, str) else tuple(given)
+_READING = tuple(ReadOptions.__annotations__)
 
 
 # --- The forms that a report is written in -------------------------------------------------------
@@ -78,7 +72,7 @@ class Report:
         return plain_facts(self.facts)
 
     def to_text(self, width: int | None = None) -> str:
-        """The answer, and the table of the comparison."""
+        """The summary, and the table of the comparison."""
         told = self.facts.answer
         answers = "\n\n".join([told.which, told.why, told.how_sure, told.new_row])
         parts = [self.facts.title, *answers.split("\n\n")]
@@ -118,67 +112,37 @@ class Report:
         return f'<iframe title="{title}" style="{style}" srcdoc="{page}"></iframe>'
 
 
+@takes(ReportOptions, "reading")
 def report(
     data: DataLike,
     target: str,
     *,
-    learners: Sequence[str] | None = None,
-    baselines: bool | Sequence[str] = True,
-    metric: str = "balanced_accuracy",
-    folds: int = 10,
-    repeats: int | None = None,
-    budget: float = 150.0,
-    confidence_level: float = 0.95,
-    tune: bool = False,
-    drop: Sequence[str] = (),
-    categorical_features: Sequence[str] = (),
-    random_state: int = 0,
-    n_jobs: int | None = None,
-    progress: Callable[[int, int, str, float | None], None] | None = None,
-    include_rows: bool = False,
-    min_frequency: int = 5,
-    keep: Sequence[str] = (),
-    title: str | None = None,
-    **reading: Unpack[ReadOptions],
+    progress: Progress | None = None,
+    **options: Any,
 ) -> Report:
     """Look at a table, compare all learners on it, and tell everything about them in one page.
 
     The table is read once. Learners are compared as by `compare`; each is then fitted to all rows,
-    drawn, judged by what it said of rows that it had not seen, and the chosen one is worked out
-    number by number.
+    drawn, and evaluated by what it predicted of rows that it had not seen; the calculations of the
+    recommended one are shown number by number.
 
     Parameters
     ----------
     data : path, "-" or data frame
         A CSV, Parquet or JSON-lines file, standard input, or a table.
     target : str
-        The column to predict. Rows without a value there are left out, with a warning.
-    learners, baselines, metric, folds, repeats, budget, confidence_level, tune, drop :
-        As of `compare`.
-    categorical_features, random_state, n_jobs :
-        As of `compare`.
+        The column to predict. Rows without a value there are left out, which is stated.
+    OPTIONS
     progress : callable, default=None
         Called with how many steps are done, how many there are, what is done now, and the seconds
         left, or None. What it raises ends the report.
-    include_rows : bool, default=False
-        Whether rows of the table may be in the report. Otherwise there are counts, averages and
-        ranges only, points are drawn on a coarse grid, rare text is joined, and columns that name
-        rows or people, and free text, take no part.
-    min_frequency : int of at least 1, default=5
-        Without rows, text that occurs in fewer rows is read as "other" before anything is learned,
-        so that neither the models nor the report hold it. Class labels stay.
-    keep : names, default=()
-        Columns that take part although they seem to name rows or people, or to be free text. Their
-        rare text is joined.
-    title : str, default=None
-        The heading.
     reading :
         For a file, options of `sortal.read`.
 
     Returns
     -------
     Report
-        It has `save`, `to_html`, `to_markdown`, `to_dict` and `facts`, and prints the answer.
+        It has `save`, `to_html`, `to_markdown`, `to_dict` and `facts`, and prints the summary.
 
     Examples
     --------
@@ -189,11 +153,8 @@ def report(
     >>> found.facts.chosen
     'lda'
     """
-    wishes = ReportOptions(
-        target, None if learners is None else names(learners),
-        baselines if isinstance(baselines, bool) else names(baselines),
-        metric, folds, repeats, budget, confidence_level, tune, names(drop),
-        names(categorical_features), random_state, n_jobs,
-        include_rows, min_frequency, names(keep), title, reading,
-    )  # fmt: skip
+    reading = cast("ReadOptions", {name: options.pop(name) for name in _READING if name in options})
+    if hasattr(options.get("costs"), "tolist"):
+        options["costs"] = options["costs"].tolist()  # as the page's code has them
+    wishes = replace(read_options(ReportOptions, target, options), reading=reading)
     return Report(gather(open_table(data, **reading), wishes, progress))
