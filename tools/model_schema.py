@@ -19,14 +19,10 @@ from sortal.modelfile.archive import FORMAT, VERSION
 from sortal.modelfile.arrays import Array, OneOf, OptionsField, RecordField, SummaryField
 from sortal.modelfile.fields import KINDS, LABEL_TYPE, LabelType, Layout, SchemaField, ValuesField
 from sortal.modelfile.values import ODD
-from sortal.tasks.registry import estimator_named
+from sortal.tasks.registry import estimator_named, learners
 
 SCHEMA = Path(__file__).resolve().parent.parent / "docs" / "model_file.schema.json"
-ESTIMATORS = (
-    *("TreeClassifier", "LinearDiscriminant", "QuadraticDiscriminant", "FisherDiscriminant"),
-    *("IndicatorRegression", "DiscreteBayes", "NeighborsClassifier"),
-    "KernelDiscriminant",
-)
+ESTIMATORS = tuple(learner.class_name for learner in learners())
 # Bounds beyond it are those of float64 itself.
 LARGE = 1e308
 
@@ -74,6 +70,10 @@ def _closed(properties: dict[str, Any]) -> dict[str, Any]:
 
 
 VALUE = {"type": ["string", "boolean", "number"]}
+# A label, or a tuple of labels.
+KEY: dict[str, Any] = {
+    "anyOf": [VALUE, {"type": "array", "items": {"type": [*VALUE["type"], "null"]}}]
+}
 DEF = {name: {"$ref": f"#/$defs/{name}"} for name in ("plain", "values", "schema", "odd", "column")}
 COUNT = {"type": "integer", "minimum": 0}
 COMMON: dict[str, Any] = {
@@ -83,9 +83,7 @@ COMMON: dict[str, Any] = {
             {"type": ["null", "boolean", "number", "string"]},
             DEF["odd"],
             {"type": "array", "items": DEF["plain"]},
-            _closed(
-                {"pairs": {"type": "array", "items": {"type": "array", "prefixItems": [VALUE]}}}
-            ),
+            _closed({"pairs": {"type": "array", "items": {"type": "array", "prefixItems": [KEY]}}}),
         ]
     },
     "values": {"type": "array", "items": VALUE},

@@ -116,11 +116,3 @@ def test_all_of_a_long_model_is_shown_if_asked_for(run: Callable[..., Any], here
     assert "(the first 100 of " not in whole
     assert len(whole) > len(short)
     assert "working.to_text()" in run("working", *given, "--all", "--show-code").out
-
-
-def test_columns_that_name_rows_are_told_at_fit(run: Callable[..., Any], here: Path) -> None:
-    lines = [f"id{i},{'ab'[i % 2]},,{'xy'[i % 3 > 0]}\n" for i in range(24)]
-    (here / "ids.csv").write_text("id,word,empty,y\n" + "".join(lines), encoding="utf-8")
-    given = ("fit", "ids.csv", "-t", "y", "-l", "bayes", "-o", "ids.sortal")
-    assert "note: 'id' has another text in every row" in run(*given).err
-    assert "in every row" not in run(*given, "--drop", "id").err

@@ -73,14 +73,19 @@ def test_size_and_quiet(run: Callable[..., Any], asked: list[Made], here: Path) 
 def test_all_options_arrive(run: Callable[..., Any], asked: list[Made]) -> None:
     options = "--include-rows --title T --metric accuracy --folds 3 --repeats 2 --budget 9 "
     options += "--tune --seed 5 --jobs 1 --no-baselines -l tree --drop year --categorical island "
-    options += "--confidence-level 0.9 --na-values NA,- --decimal . --min-frequency 3 --keep sex"
+    options += "--confidence-level 0.9 --na-values NA,- --decimal . --min-frequency 3 --use sex "
+    options += "--cost Adelie->Gentoo=10 --no-require-proba --min-class-rows 7 --drop-rare"
     assert run(*GIVEN, *options.split(), "-o", "r.html").code == 0
     named = dict(asked[0].named)
     del named["progress"]
     wanted: dict[str, Any] = {
         "include_rows": True,
         "min_frequency": 3,
-        "keep": ["sex"],
+        "use": ["sex"],
+        "costs": {("Adelie", "Gentoo"): 10.0},
+        "require_proba": False,
+        "min_class_rows": 7,
+        "drop_rare": True,
         "title": "T",
         "metric": "accuracy",
     }
@@ -167,10 +172,11 @@ def test_the_command_of_a_report_is_understood(
     reading: Any = {"na_values": ["NA", "?"], "text": ["sex"], "header": True, "decimal": "."}
     few: dict[str, Any] = {"learners": ("tree", "lda"), "baselines": False, "drop": ("year",)}
     asked_for: dict[str, Any] = {"tune": True, "include_rows": True, "random_state": 3}
+    asked_for |= {"use": ("sex",), "costs": {("Adelie", "Gentoo"): 10.0}, "merge_rare": "few"}
     wishes = ReportOptions("species", title="It's a title", reading=reading, **few, **asked_for)
     file = open_table(here / "penguins.csv", **reading).file
     assert file is not None
-    assert run(*shlex.split(command(wishes, file))[1:]).code == 0
+    assert run(*shlex.split(command(wishes, wishes.named(), file))[1:]).code == 0
     named = dict(asked[0].named)
     del named["progress"]
     assert named == wishes.named() | reading

@@ -10,7 +10,6 @@ import shlex
 import subprocess
 import sys
 import warnings
-from dataclasses import replace
 from functools import cache
 from inspect import signature
 from pathlib import Path
@@ -62,6 +61,7 @@ def without_times(told: str) -> Any:
         "working penguins.csv -t species -l bayes --row 7 --drop year --set alpha=0.5",
         "working penguins.csv -t species --categorical year --node 1 --format md --na-values NA,?",
         "working penguins.csv -t species -l fisher --json --delimiter , --encoding utf-8",
+        "working penguins.csv -t species -l bayes --use sex --format md",
     ],
 )
 def test_code_prints_the_same(run: Callable[..., Any], command: str) -> None:
@@ -132,7 +132,9 @@ def test_code_fits_the_same_model(
 ) -> None:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")  # a day may end between the two
     setting = {"tree": "max_depth=3", "qda": "pooling=0.5"}[learner]
-    options = f"-l {learner} --drop island --categorical year -o new.sortal --set {setting}".split()
+    given = f"-l {learner} --drop island --categorical year -o new.sortal --set {setting} "
+    given += "--use sex --merge-rare few --min-class-rows 69 --cost Adelie->few=3"
+    options = given.split()
     code = run("fit", *GIVEN, *options, "--show-code").out
     assert not (here / "new.sortal").exists()
     told = run("fit", *GIVEN, *options).out
@@ -150,7 +152,8 @@ def test_code_tells_a_machine_of_the_same_fit(run: Callable[..., Any]) -> None:
 
 @pytest.mark.usefixtures("one_process")
 def test_code_compares_the_same(run: Callable[..., Any]) -> None:
-    options = "-l lda -l bayes --no-baselines --folds 3 --repeats 1 --jobs 1 --seed 3 --drop year"
+    options = "-l lda -l bayes --no-baselines --folds 3 --repeats 1 --jobs 1 --seed 3 --drop year "
+    options += "--use sex --cost Adelie->Gentoo=10 --min-class-rows 7 --no-require-proba"
     command = ("compare", *GIVEN, *options.split(), "--json", "-q")
     code = run(*command, "--show-code").out
     assert without_times(execute(code)) == without_times(run(*command).out)
@@ -241,24 +244,14 @@ def test_examples_in_a_shell(here: Path) -> None:
     assert done.stdout.count("\n") == 344
 
 
-def test_a_comparison_goes_on_with_the_same_table(
-    run: Callable[..., Any], here: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from sortal.tasks.compare import compare
-
-    found = quick_comparison()
-    beside = replace(found.choice, chosen="logistic", equals=("logistic", "lda"), learner="lda")
-    monkeypatch.setattr(compare, "compare", lambda *_, **__: replace(found, choice=beside))
+def test_a_comparison_goes_on_with_the_same_table(run: Callable[..., Any], here: Path) -> None:
     text = (here / "penguins.csv").read_text(encoding="utf-8").replace(",", "|")
     (here / "other table.csv").write_text(text, encoding="latin-1")
-    options = ["--drop", "island", "--categorical", "year", "--text", "sex", "--na-values", "NA,?"]
-    options += ["--delimiter", "|", "--encoding", "latin-1"]
-    told = run("compare", "other table.csv", "-t", "species", *options).out
+    columns = ["--drop", "island", "--use", "sex", "--categorical", "year"]
+    options = ["--text", "sex", "--na-values", "NA,?", "--delimiter", "|", "--encoding", "latin-1"]
+    quick = ["-l", "lda", "--no-baselines", "--folds", "2", "--repeats", "1", "--jobs", "1"]
+    told = run("compare", "other table.csv", "-t", "species", *columns, *options, *quick).out
     command = shlex.split(told.rpartition("Go on with: ")[2])
     assert command[:7] == shlex.split("sortal fit 'other table.csv' --target species --learner lda")
-    assert command[7:] == [*options, "-o", "model.sortal"]
+    assert command[7:] == ["--cost", "balanced", *columns, *options, "-o", "model.sortal"]
     assert run(*command[1:]).code == 0
-
-    neither = replace(beside, equals=("logistic",), learner=None)
-    monkeypatch.setattr(compare, "compare", lambda *_, **__: replace(found, choice=neither))
-    assert "Go on" not in run("compare", "penguins.csv", "-t", "species").out

@@ -25,7 +25,7 @@ SOURCES = Path(sortal.__file__).parents[1]
 def test_a_seed_that_no_fold_can_be_drawn_by(seed: int) -> None:
     with pytest.raises(ParameterError, match="from 0 to 4294967295"):
         sortal.compare(sortal.datasets.iris(), "species", random_state=seed)
-    assert plan_folds([50, 50], ("a", "b"), 10, 1, 2**32 - 1).split(np.arange(100) % 2)
+    assert plan_folds([50, 50], 10, 1, 2**32 - 1).split(np.arange(100) % 2)
 
 
 @pytest.mark.parametrize(
@@ -35,8 +35,8 @@ def test_a_seed_that_no_fold_can_be_drawn_by(seed: int) -> None:
 )
 def test_more_repeats_than_memory_holds(rows: int, repeats: int, most: str) -> None:
     with pytest.raises(ParameterError, match=f"can be repeated {most}"):
-        plan_folds([rows, rows], ("a", "b"), 10, repeats, 0)
-    assert plan_folds([rows, rows], ("a", "b"), 10, 1, 0).repeats == 1
+        plan_folds([rows, rows], 10, repeats, 0)
+    assert plan_folds([rows, rows], 10, 1, 0).repeats == 1
 
 
 @pytest.mark.parametrize("column", ["all", "both", "ids", "one"])

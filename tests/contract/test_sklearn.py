@@ -301,7 +301,7 @@ def test_answers_to_different_questions_agree(setting: Setting) -> None:
 
 @every_learner
 def test_costs_decide_for_the_least_expected_cost(learner: Setting) -> None:
-    if "costs" not in learner.learner.options():
+    if "costs" not in learner.learner.options() or not learner.learner.facts.probabilistic:
         return
     costs = np.array([[0.0, 1.0, 9.0], [5.0, 0.0, 1.0], [2.0, 3.0, 0.0]])
     model = learner.fit(mixed(), costs=costs.tolist())

@@ -29,7 +29,7 @@ from sortal.decision.options import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from _typeshed import DataclassInstance
 
@@ -120,13 +120,13 @@ def class_weight(text: str = "") -> Any:
 def costs(text: str = "") -> Any:
     """Costs, which are read when the classes are known."""
     lead = (
-        "costs[i, j] is the cost of predicting class j when class i is true. A dict by (true label,\n"
-        'predicted label) names costs; other errors cost 1. "balanced" is 1 / π_i for any error in\n'
-        "class i, π_i being its proportion, which balanced accuracy asks for. With costs, `predict`\n"
-        "gives the class of least expected cost."
+        "costs[i, j] is the cost of predicting class j when class i is true. With costs,\n"
+        "`predict` gives the class of least expected cost. A dict by (true label, predicted\n"
+        'label) names costs, and other errors cost 1. "balanced" is 1 / π_i for every error in\n'
+        "class i, π_i being its proportion: it is what balanced accuracy asks for."
     )
     kind = 'array-like of shape (n_classes, n_classes), dict or "balanced"'
-    return option(None, kind, f"{lead} {text}".rstrip())
+    return option(None, kind, f"{lead}\n{cleandoc(text)}".rstrip())
 
 
 def categorical_features(text: str = "Positions count the columns of X without y.") -> Any:
@@ -166,9 +166,14 @@ def n_jobs() -> Any:
 # --- What follows from the declarations ----------------------------------------------------------
 
 
-def declared(options: type[DataclassInstance]) -> dict[str, Option]:
+_DECLARED: dict[object, Mapping[str, Option]] = {}  # each fit asks
+
+
+def declared(options: type[DataclassInstance]) -> Mapping[str, Option]:
     """The parameters by name, in the order of the signature."""
-    return {one.name: one.metadata["option"] for one in fields(options)}
+    if options not in _DECLARED:
+        _DECLARED[options] = {one.name: one.metadata["option"] for one in fields(options)}
+    return _DECLARED[options]
 
 
 def checked(options: type[Opt], given: object) -> Opt:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from sortal.cli import options as o
-from sortal.cli.options import Script, open_data
+from sortal.cli.options import Script, costs_as_typed, open_data
 from sortal.cli.output import (
     check_output,
     emit,
@@ -17,11 +16,7 @@ from sortal.cli.output import (
     show_progress,
     text_width,
 )
-from sortal.tasks.compare.settings import TABLE, as_typed, call
-from sortal.tasks.registry import learners
-
-if TYPE_CHECKING:
-    from sortal.tasks.compare.comparison import Comparison
+from sortal.tasks.compare.settings import TABLE, call
 
 COMPARE_EXAMPLES = (
     "sortal compare penguins.csv --target species",
@@ -38,23 +33,23 @@ def compare(
     data: o.Data,
     target: o.Target,
     *,
-    comparing: o.Comparing,
-    reading: o.ReadingOptions,
+    asked: o.Comparing,
+    reading: o.Reading,
     times: Times = True,
     output: o.Output = None,
     as_json: o.Json = False,
     show_code: o.ShowCode = False,
 ) -> None:
-    """Compare learners, and choose one.
+    """Compare learners, and recommend one.
 
-    All learners and, as baselines, models of scikit-learn are judged by the same repeated
-    cross-validation. Chosen is the simplest that is not distinguishably worse than the best.
+    Learners and, as baselines, models of scikit-learn go through the same repeated
+    cross-validation. The recommendation is the most readable model whose score is within a small
+    margin of the best.
     """
-    named = comparing.named()
     if show_code:
         script = Script()
         script.read(data, reading.named)
-        script.add(f"comparison = {call('sortal.compare', TABLE, target, **named)}")
+        script.add(f"comparison = {call('sortal.compare', TABLE, target, **asked)}")
         if times or as_json:
             script.finish("comparison", "text", as_json, output)
         else:
@@ -64,26 +59,16 @@ def compare(
     from sortal.tasks.compare.compare import compare as task
 
     check_output(output, data)
-    table = open_data(data, reading.named)
-    with show_progress() as progress:
-        comparison = task(table, target, progress=progress, **named)
+    with show_progress() as progress, costs_as_typed(asked.get("costs")):
+        progress(0, 0, f"reading {data}", None)
+        comparison = task(open_data(data, reading.named), target, progress=progress, **asked)
     if as_json:
         emit(json_text(comparison.to_dict()), output)
     else:
         emit(comparison.to_text(text_width(output), times=times), output)
-    if not as_json and output is None:
-        columns: dict[str, Any] = {
-            name: named[name] for name in ("drop", "categorical_features") if name in named
-        }
-        _go_on(comparison, data, target, [*as_typed(columns), *reading.words])
-
-
-def _go_on(comparison: Comparison, data: str, target: str, told: list[str]) -> None:
-    """The command that fits what was chosen; beside a baseline, the learner named with it."""
-    learner = comparison.choice.learner
-    if learner in {known.name for known in learners()}:
-        words = ["sortal", "fit", data, "--target", target, "--learner", str(learner), *told]
-        emit(f"\nGo on with: {shlex.join([*words, '-o', 'model.sortal'])}")
+    best = comparison.choice.recommended
+    if best and not as_json and output is None:
+        emit(f"\nGo on with: {comparison.fit_command(best, data, reading.words)}")
 
 
 # --- `sortal inspect` ----------------------------------------------------------------------------
@@ -98,9 +83,9 @@ INSPECT_EXAMPLES = (
 def inspect(
     data: o.Data,
     target: o.MaybeTarget = None,
-    drop: o.Drop = None,
     *,
-    reading: o.ReadingOptions,
+    asked: o.Dropping,
+    reading: o.Reading,
     form: o.Format = "text",
     output: o.Output = None,
     as_json: o.Json = False,
@@ -110,7 +95,6 @@ def inspect(
 
     Every finding comes with the option of fit and compare that answers it.
     """
-    asked: dict[str, Any] = {"drop": drop} if drop else {}
     if show_code:
         script = Script()
         named = asked | reading.named

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from sortal.cli import options as o
-from sortal.cli.options import Script, open_data, read_settings
+from sortal.cli.options import (
+    Script,
+    costs_as_typed,
+    open_data,
+    read_settings,
+)
 from sortal.cli.output import (
     STDOUT,
     check_output,
@@ -19,11 +24,14 @@ from sortal.cli.output import (
 )
 from sortal.errors import ParameterError, counted
 from sortal.tasks.compare.settings import Name, call
-from sortal.tasks.registry import FEW_ROWS, FittedClassifier, find, option
+from sortal.tasks.registry import FittedClassifier, find
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 EXAMPLES = (
     "sortal fit penguins.csv --target species -o model.sortal",
-    "sortal fit penguins.csv -t species --learner lda --drop year -o lda.sortal",
+    "sortal fit penguins.csv -t sex --learner lda --cost 'female->male=10' -o lda.sortal",
     "sortal fit penguins.csv -t species --set criterion=gini --set max_depth=3 -o small.sortal",
 )
 
@@ -38,21 +46,23 @@ def fit(
     output: ModelOutput,
     learner: o.LearnerName = "tree",
     setting: o.Settings = None,
-    drop: o.Drop = None,
-    categorical: o.Categorical = None,
     *,
-    reading: o.ReadingOptions,
+    asked: o.Fitting,
+    reading: o.Reading,
     as_json: o.Json = False,
     show_code: o.ShowCode = False,
 ) -> None:
     """Learn to predict a column and write a model file."""
-    settings = read_settings(setting)
-    columns: dict[str, Any] = {"drop": drop or (), "categorical_features": categorical or ()}
+    settings: dict[str, Any] = dict(read_settings(setting))
+    costs = asked.pop("costs", None)
+    if costs is not None:
+        _refuse_costs(learner, settings)
+        settings["costs"] = costs
     if show_code:
         script = Script()
         script.need("from sortal.tasks.fit import fit")
-        asked = {name: value for name, value in {"options": settings, **columns}.items() if value}
-        made = call("fit", data, target, learner, **asked, **reading.named)
+        options = {"options": settings} if settings else {}
+        made = call("fit", data, target, learner, **options, **asked, **reading.named)
         script.add(f"model = {made}", f"model.save({output!r})")
         _report_code(script, learner, output, as_json)
         emit(str(script))
@@ -69,15 +79,27 @@ def fit(
         step(f"reading {data}")
         table = open_data(data, reading.named)
         step(f"fitting {learner}")
-        model = task(table, target, learner, settings, **columns)
+        with costs_as_typed(costs):
+            model = task(table, target, learner, settings, **asked)
         step(f"writing {output}")
         model.save(output)
     _report(model, learner, output, as_json)
     wrote(output)
-    for words in _names_of_rows(model):
-        note(words)
     if find(learner).facts.keeps_rows:
         note("this file holds rows that were learned from: who has it can read them.")
+
+
+def _refuse_costs(learner: str, settings: Mapping[str, object]) -> None:
+    """A learner has costs, and has them given once."""
+    if "costs" in settings:
+        raise ParameterError(
+            "--set costs and --cost or --threshold both say what errors cost: give one of them."
+        )
+    if "costs" not in find(learner).options():
+        raise ParameterError(
+            f"The learner {learner!r} has no costs: leave --cost and --threshold out, or choose "
+            "another --learner."
+        )
 
 
 def _report_code(script: Script, learner: str, output: str, as_json: bool) -> None:
@@ -87,19 +109,6 @@ def _report_code(script: Script, learner: str, output: str, as_json: bool) -> No
     script.need("from sortal.cli.fit import report_facts")
     script.need("from sortal.cli.output import json_text")
     script.write(f"json_text({call('report_facts', Name('model'), learner, output)})", None)
-
-
-def _names_of_rows(model: FittedClassifier) -> list[str]:
-    """What to say of text columns without two rows alike, where the table is not small."""
-    report, schema = model.fit_report_, getattr(model, "_schema", None)
-    columns = () if schema is None else schema.columns
-    n = {one.name: report.rows - report.missing.get(one.name, 0) for one in columns}
-    return [
-        f"{one.name!r} has another text in every row, so that a model learns rows by heart: give "
-        f"{option('--drop', one.name)}, unless it is meant."
-        for one in columns
-        if len(one.values) >= max(FEW_ROWS, n[one.name])
-    ]
 
 
 def _report(model: FittedClassifier, learner: str, output: str, as_json: bool) -> None:

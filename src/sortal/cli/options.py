@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass, field, fields, is_dataclass
+import re
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast, get_type_hints
@@ -13,19 +15,26 @@ import typer
 
 from sortal.cli.output import note, set_quiet
 from sortal.errors import ParameterError
-from sortal.tasks.compare.settings import CompareOptions, as_typed, call, differing
+from sortal.tasks.compare.settings import (
+    CompareOptions,
+    ReportOptions,
+    as_typed,
+    call,
+    differing,
+    options_of,
+    told,
+)
 from sortal.tasks.registry import learners
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from sortal._typing import Plain
+    from sortal._typing import CostsLike, Plain
+    from sortal.tasks.compare.settings import Typed
     from sortal.tasks.registry import FittedClassifier
     from sortal.tasks.tables import OpenedTable, ReadOptions
 
 TextFormat = Literal["text", "md", "html"]
-
-Metric = Literal["balanced_accuracy", "accuracy", "log_loss"]
 
 Data = Annotated[
     str,
@@ -74,6 +83,29 @@ Settings = Annotated[
     ),
 ]
 
+Cost = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--cost",
+        metavar="TRUE->PREDICTED=N",
+        help=(
+            "What an error costs, such as 'yes->no=10'; others cost 1. Or balanced: an error costs "
+            "the more, the rarer the true class is."
+        ),
+        show_default=False,
+    ),
+]
+
+Threshold = Annotated[
+    str | None,
+    typer.Option(
+        "--threshold",
+        metavar="CLASS=P",
+        help="Of two classes, predict this one from this probability on, such as yes=0.2.",
+        show_default=False,
+    ),
+]
+
 
 def whole(given: str) -> int:
     """A whole number, as an option has it."""
@@ -92,21 +124,6 @@ Rows = Annotated[
         help="A row, counted from 1.",
         show_default=False,
         parser=whole,
-    ),
-]
-
-Drop = Annotated[
-    list[str] | None,
-    typer.Option("--drop", metavar="COLUMN", help="Leave a column out.", show_default=False),
-]
-
-Categorical = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--categorical",
-        metavar="COLUMN",
-        help="Take a column of numbers for names, such as codes.",
-        show_default=False,
     ),
 ]
 
@@ -164,16 +181,96 @@ def _read_value(value: str) -> Plain:
     return read
 
 
+# --- Costs, given as `--cost true->predicted=number` or `--threshold class=probability` -----------
+
+# A probability that is the threshold, however rounded, is enough.
+_ENOUGH = 1 + 1e-12
+
+
+def read_cost_options(cost: Sequence[str] | None, threshold: str | None) -> CostsLike:
+    """What `costs` of estimators takes: None, "balanced", or costs by labels, which are texts."""
+    if cost and threshold is not None:
+        raise ParameterError("--cost and --threshold both say what errors cost: give one of them.")
+    if threshold is not None:
+        name, probability = _named_number("--threshold", threshold, "yes=0.2")
+        if not 0 < probability < 1:
+            raise ParameterError(
+                f"--threshold {threshold!r} cannot be used: give a probability above 0 and below 1."
+            )
+        return {(_label(name), None): (1 - probability) / probability * _ENOUGH}
+    if not cost or list(cost) == ["balanced"]:
+        return "balanced" if cost else None
+    costs: dict[tuple[str, str], float] = {}
+    for given in cost:
+        names, number = _named_number("--cost", given, "'yes->no=10'")
+        pair = _two_labels(names, given)
+        if not 0 <= number < math.inf or pair in costs:
+            raise ParameterError(
+                f"--cost {given!r} cannot be used: give each error once, and a finite number of at "
+                "least 0."
+            )
+        costs[pair] = number
+    return costs
+
+
+def _named_number(option: str, given: str, example: str) -> tuple[str, float]:
+    name, _, number = given.rpartition("=")
+    try:
+        return name.strip(), float(number)
+    except ValueError:
+        raise ParameterError(
+            f"{option} {given!r} cannot be read: give names, = and a number, such as "
+            f"{option} {example}; balanced stands alone."
+        ) from None
+
+
+def _two_labels(names: str, given: str) -> tuple[str, str]:
+    """The labels around the only arrow that is not within quotes."""
+    arrows = [arrow.span() for arrow in re.finditer("->", names)]
+    pairs = [(_label(names[:start]), _label(names[end:])) for start, end in arrows]
+    found = [(true, predicted) for true, predicted in pairs if true and predicted]
+    if len(found) != 1:
+        raise ParameterError(
+            f"--cost {given!r} cannot be read: give the true and the predicted class, such as "
+            "--cost 'yes->no=10'; names that hold -> stand in double quotes, as in "
+            """--cost '"a->b"->c=10'."""
+        )
+    return found[0]
+
+
+def _label(text: str) -> str:
+    """A label as it is or in quotes, as JSON has them; nothing where it would hold an arrow."""
+    text = text.strip()
+    if not text.startswith('"'):
+        return "" if "->" in text else text
+    try:
+        return str(json.loads(text))
+    except json.JSONDecodeError:
+        return ""
+
+
+@contextmanager
+def costs_as_typed(costs: CostsLike) -> Iterator[None]:
+    """Errors about costs that were typed name the option that gave them."""
+    try:
+        yield
+    except ParameterError as error:
+        if costs is None:
+            raise
+        by_one = isinstance(costs, dict) and any(None in pair for pair in costs)
+        words = re.sub(r"^costs\b", "--threshold" if by_one else "--cost", str(error))
+        raise ParameterError(words) from error
+
+
 # --- Options that several commands take together -------------------------------------------------
 
 # signs that are hard to type
 _SIGNS = {"\\t": "tab", "space": " "}
 
 
-def option(default: object, *flags: str, **more: Any) -> Any:
-    """A field of a group of options, as typer knows it; a default of None is not told."""
-    known = typer.Option(*flags, show_default=default is not None, **more)
-    return field(default=default, metadata={"option": known})
+def option(default: object, flag: str, help: str, type: Any = str, metavar: str = "") -> Any:  # noqa: A002
+    """An option of reading, which is described with `sortal.read`."""
+    return told(default, "", "", flag, help, type, metavar or None)
 
 
 @dataclass(frozen=True)
@@ -181,36 +278,37 @@ class ReadingOptions:
     """How the data is read, as the options say it."""
 
     text: list[str] | None = option(
-        None, "--text", metavar="COLUMN", help="Read a column as text, whatever it looks like."
+        None, "--text", "Read a column as text, whatever it looks like.", list[str], "COLUMN"
     )
     na_values: str | None = option(
         None,
         "--na-values",
+        "Words that mean a missing value, with commas between; added to NA, ? and the like.",
         metavar="WORDS",
-        help="Words that mean a missing value, with commas between; added to NA, ? and the like.",
     )
     delimiter: str | None = option(
         None,
         "--delimiter",
+        "What stands between the cells of a CSV file; found out if not given.",
         metavar="SIGN",
-        help="What stands between the cells of a CSV file; found out if not given.",
     )
     encoding: str | None = option(
         None,
         "--encoding",
+        "The encoding of a CSV file, such as latin-1; UTF-8 if not given.",
         metavar="NAME",
-        help="The encoding of a CSV file, such as latin-1; UTF-8 if not given.",
     )
     header: bool | None = option(
         None,
         "--header/--no-header",
-        help="Whether the first line of a CSV file has the names; found out if not given.",
+        "Whether the first line of a CSV file has the names; found out if not given.",
+        bool,
     )
     decimal: str | None = option(
         None,
         "--decimal",
+        "The decimal mark of a CSV file, a point or a comma; found out if not given.",
         metavar="SIGN",
-        help="The decimal mark of a CSV file, a point or a comma; found out if not given.",
     )
 
     @property
@@ -224,8 +322,8 @@ class ReadingOptions:
             "header": self.header,
             "decimal": self.decimal,
         }
-        told = {name: value for name, value in given.items() if value is not None}
-        return cast("ReadOptions", told)
+        known = {name: value for name, value in given.items() if value is not None}
+        return cast("ReadOptions", known)
 
     @property
     def words(self) -> list[str]:
@@ -235,92 +333,91 @@ class ReadingOptions:
         return as_typed({name: named[name] for name in order if name in named})
 
 
-_NAMES = {
-    "learner": "learners",
-    "seed": "random_state",
-    "jobs": "n_jobs",
-    "categorical": "categorical_features",
-}
+class Group:
+    """Options that a record declares, all or some, and what a command gets of their values.
+
+    Those that a record has beyond the one that it extends come first.
+    """
+
+    def __init__(
+        self, record: type[Any], *names: str, make: Callable[..., object] | None = None
+    ) -> None:
+        chosen = [one for one in options_of(record) if not names or one[0] in names]
+        chosen.sort(key=lambda one: one[0] not in record.__annotations__)
+        self.parameters = [
+            part for name, default, _, one in chosen for part in _typed(name, default, one.typed)
+        ]
+        self.make: Callable[..., object] = make or _given
 
 
-@dataclass(frozen=True)
-class Comparing:
-    """How models are compared, as the options say it."""
+def _typed(name: str, default: object, typed: Typed | None) -> list[Parameter]:
+    """An option as typer has it; costs are typed by two options, and some by none."""
+    if typed is None:
+        kinds = {"cost": Cost, "threshold": Threshold} if name == "costs" else {}
+        return [_parameter(part, None, kind) for part, kind in kinds.items()]
+    value = None if default == () else default
+    known = typer.Option(
+        *typed.flags,
+        metavar=typed.metavar,
+        help=typed.help,
+        show_default=value is not None,
+        parser=whole if typed.type is int else None,
+    )
+    kind = typed.type if value is not None else typed.type | None
+    return [_parameter(name, value, Annotated[kind, known])]
 
-    learner: list[str] | None = option(
-        None, "--learner", "-l", metavar="NAME", help=f"Only these of {learner_names()}."
-    )
-    baselines: bool = option(
-        CompareOptions.baselines,
-        "--baselines/--no-baselines",
-        help="Also the majority class and scikit-learn's models.",
-    )
-    metric: Metric = option(
-        CompareOptions.metric, "--metric", "-m", help="What models are judged by."
-    )
-    folds: int = option(
-        CompareOptions.folds,
-        "--folds",
-        metavar="N",
-        help="Parts of a cross-validation.",
-        parser=whole,
-    )
-    repeats: int | None = option(
-        None,
-        "--repeats",
-        metavar="N",
-        help="Cross-validations; by the number of rows if not given.",
-        parser=whole,
-    )
-    budget: float = option(
-        CompareOptions.budget, "--budget", metavar="SECONDS", help="Time for all models."
-    )
-    confidence_level: float = option(
-        CompareOptions.confidence_level,
-        "--confidence-level",
-        metavar="SHARE",
-        help="Confidence level of the intervals and of the tests behind the choice.",
-    )
-    tune: bool = option(
-        CompareOptions.tune, "--tune", help="Choose a learner's options in each fold."
-    )
-    seed: int = option(
-        CompareOptions.random_state, "--seed", metavar="N", help="For the folds.", parser=whole
-    )
-    jobs: int | None = option(
-        None, "--jobs", metavar="N", help="Models at a time; at most the cores.", parser=whole
-    )
-    drop: Drop = None
-    categorical: Categorical = None
 
-    def named(self, **more: object) -> dict[str, Any]:
-        """The options of `compare`, and others of `report`, that differ from their defaults."""
-        given = {_NAMES.get(name, name): value for name, value in vars(self).items()} | more
-        return differing({name: None if value == [] else value for name, value in given.items()})
+def _parameter(name: str, default: object, kind: object) -> Parameter:
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+
+
+def _given(
+    *, cost: list[str] | None = None, threshold: str | None = None, **values: object
+) -> dict[str, Any]:
+    """Options that differ from their defaults, by their names in Python."""
+    values["costs"] = read_cost_options(cost, threshold)
+    return differing({name: None if value == [] else value for name, value in values.items()})
+
+
+Reading = Annotated[ReadingOptions, Group(ReadingOptions, make=ReadingOptions)]
+
+Comparing = Annotated[dict[str, Any], Group(CompareOptions)]
+
+Reporting = Annotated[dict[str, Any], Group(ReportOptions)]
+
+_COLUMNS = ("drop", "use", "categorical_features")
+
+_RARE = ("min_class_rows", "merge_rare", "drop_rare")
+
+Dropping = Annotated[dict[str, Any], Group(CompareOptions, "drop")]
+
+Columns = Annotated[dict[str, Any], Group(CompareOptions, *_COLUMNS)]
+
+Fitting = Annotated[dict[str, Any], Group(CompareOptions, "costs", *_COLUMNS, *_RARE)]
 
 
 def spread(command: Callable[..., None]) -> Callable[..., None]:
-    """A command that takes the fields of its groups of options in their place, and --quiet."""
+    """A command that takes the options of its groups in their place, and --quiet."""
     kinds = get_type_hints(command, include_extras=True)
-    groups = {n: cast("type[Any]", kind) for n, kind in kinds.items() if is_dataclass(kind)}
+    groups = {
+        name: group
+        for name, kind in kinds.items()
+        for group in getattr(kind, "__metadata__", ())
+        if isinstance(group, Group)
+    }
     taken = []
     for name, own in signature(command).parameters.items():
-        if name not in groups:
+        if name in groups:
+            taken += groups[name].parameters
+        else:
             taken.append(own.replace(kind=own.KEYWORD_ONLY, annotation=kinds[name]))
-            continue
-        hints = get_type_hints(groups[name], include_extras=True)
-        for f in fields(groups[name]):
-            known = f.metadata.get("option")
-            kind = hints[f.name] if known is None else Annotated[hints[f.name], known]
-            taken.append(Parameter(f.name, own.KEYWORD_ONLY, default=f.default, annotation=kind))
-
-    taken.append(Parameter("quiet", Parameter.KEYWORD_ONLY, default=False, annotation=Quiet))
+    taken.append(_parameter("quiet", default=False, kind=Quiet))
 
     @wraps(command)
     def spread_out(*, quiet: bool, **given: object) -> None:
         set_quiet(quiet)
         for name, group in groups.items():
-            given[name] = group(**{f.name: given.pop(f.name) for f in fields(group)})
+            given[name] = group.make(**{one.name: given.pop(one.name) for one in group.parameters})
         command(**given)
 
     vars(spread_out)["__signature__"] = Signature(taken)
@@ -367,8 +464,8 @@ class Script:
 
     def finish(self, name: str, form: TextFormat, as_json: bool, output: str | None) -> None:
         """Print a record, or write it into a file."""
-        told = {"text": f"str({name})", "md": f"{name}.to_markdown()", "html": f"{name}.to_html()"}
-        text = told[form]
+        forms = {"text": f"str({name})", "md": f"{name}.to_markdown()", "html": f"{name}.to_html()"}
+        text = forms[form]
         if as_json:
             self.need("import json")
             text = f"json.dumps({name}.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)"

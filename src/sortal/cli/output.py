@@ -278,13 +278,13 @@ _LARGE = 10_000_000
 
 
 @contextmanager
-def show_progress(what: str = "folds") -> Iterator[Progress | None]:
+def show_progress(what: str = "folds") -> Iterator[Progress]:
     """What long work calls with how much is done, of how much, words, and seconds left.
 
-    `what` is counted.
+    `what` is counted, as soon as it is known how many there are.
     """
     if is_quiet():
-        yield None
+        yield lambda *_: None
     elif sys.stderr.isatty():
         with _bar() as progress:
             yield progress
@@ -318,8 +318,8 @@ class _Lines:
     def __call__(self, done: int, total: int, words: str, seconds_left: float | None) -> None:
         if words != self._last:
             self._last = words
-            left = _left(seconds_left)
-            told = f"{done}/{total} {self._what}: {printable(words)}{left and f', {left}'}"
+            left, done_of = _left(seconds_left), f"{done}/{total} {self._what}: " if total else ""
+            told = f"{done_of}{printable(words)}{left and f', {left}'}"
             print(told, file=sys.stderr, flush=True)
 
 
@@ -341,7 +341,7 @@ def _bar() -> Iterator[Progress]:
             bar.update(
                 task,
                 completed=done,
-                total=total,
+                total=total or None,
                 description=printable(words),
                 left=_left(seconds_left),
                 refresh=seconds_left is None,  # a step may be over before the next drawing
@@ -351,8 +351,6 @@ def _bar() -> Iterator[Progress]:
 
 
 def _left(seconds: float | None) -> str:
-    """How long it still takes, roughly."""
-    if seconds is None:
-        return ""
-    whole = max(0, round(seconds))
-    return f"about {whole // 60}:{whole % 60:02d} left"
+    """How long it still takes, roughly; nothing, where that is not known or less than a second."""
+    whole = round(seconds or 0)
+    return f"about {whole // 60}:{whole % 60:02d} left" if whole > 0 else ""

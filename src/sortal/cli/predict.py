@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from sortal.cli import options as o
-from sortal.cli.options import Script, open_data
+from sortal.cli.options import Script, costs_as_typed, open_data, read_cost_options
 from sortal.cli.output import (
     STDOUT,
     check_output,
@@ -55,11 +55,13 @@ def predict(
     data: o.Data,
     proba: Proba = False,
     keep: Keep = None,
+    cost: o.Cost = None,
+    threshold: o.Threshold = None,
     form: Form = None,
     output: o.Output = None,
     excel_safe: ExcelSafe = False,
     *,
-    reading: o.ReadingOptions,
+    reading: o.Reading,
     as_json: o.Json = False,
     show_code: o.ShowCode = False,
 ) -> None:
@@ -70,9 +72,9 @@ def predict(
     if excel_safe and as_json:
         raise ParameterError("--excel-safe is for CSV files: leave it or --json out.")
     written = {"excel_safe": True} if excel_safe else {}
-    asked: dict[str, Any] = {
-        name: value for name, value in {"proba": proba, "keep": keep}.items() if value
-    }
+    costs = read_cost_options(cost, threshold)
+    asked: dict[str, Any] = {"proba": proba, "keep": keep, "costs": costs}
+    asked = {name: value for name, value in asked.items() if value}
     if show_code:
         script = Script()
         script.load(model)
@@ -99,7 +101,8 @@ def predict(
         step(f"reading {data}")
         opened = open_data(data, reading.named, loaded)
         step("predicting")
-        table = task(loaded, opened, **asked)
+        with costs_as_typed(costs):
+            table = task(loaded, opened, **asked)
     if as_json:
         emit(json_text(plain_records(table)), output)
     else:
@@ -121,7 +124,7 @@ def explain(
     form: o.Format = "text",
     output: o.Output = None,
     *,
-    reading: o.ReadingOptions,
+    reading: o.Reading,
     as_json: o.Json = False,
     show_code: o.ShowCode = False,
 ) -> None:

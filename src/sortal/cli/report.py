@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from sortal.cli import options as o
-from sortal.cli.options import Script, open_data
+from sortal.cli.options import Script, costs_as_typed, open_data
 from sortal.cli.output import (
     STDOUT,
     check_output,
@@ -38,37 +38,6 @@ Form = Annotated[
     ),
 ]
 
-IncludeRows = Annotated[
-    bool,
-    typer.Option(
-        "--include-rows", help="Rows of the table may be in the report; else only counts."
-    ),
-]
-
-MinFrequency = Annotated[
-    int,
-    typer.Option(
-        "--min-frequency",
-        metavar="N",
-        help="Text that fewer rows have is joined as 'other'; not where rows may be shown.",
-    ),
-]
-
-Keep = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--keep",
-        metavar="COLUMN",
-        help="Use a column though it seems to name rows or people, or to be free text.",
-        show_default=False,
-    ),
-]
-
-Title = Annotated[
-    str | None,
-    typer.Option("--title", metavar="WORDS", help="The heading.", show_default=False),
-]
-
 Output = Annotated[
     str | None,
     typer.Option(
@@ -86,23 +55,19 @@ def report(
     target: o.Target,
     output: Output = None,
     form: Form = None,
-    include_rows: IncludeRows = False,
-    min_frequency: MinFrequency = 5,
-    keep: Keep = None,
-    title: Title = None,
     *,
-    comparing: o.Comparing,
-    reading: o.ReadingOptions,
+    asked: o.Reporting,
+    reading: o.Reading,
     as_json: o.Json = False,
     show_code: o.ShowCode = False,
 ) -> None:
     """Write a page that can be sent on.
 
-    One file that holds all it needs: the table, the comparison and the choice in plain words, every
-    model with its pictures and errors, and a form in which the chosen model decides.
+    One file that holds all it needs: the table, the comparison and the recommendation in plain
+    words, every model with its pictures and errors, and a form in which the recommended model
+    decides.
     """
-    more = {"include_rows": include_rows, "min_frequency": min_frequency, "keep": keep}
-    named: dict[str, Any] = {**comparing.named(**more, title=title), **reading.named}
+    named: dict[str, Any] = {**asked, **reading.named}
     if show_code:
         script = Script()
         script.add(f"report = {call('sortal.report', data, target, **named)}")
@@ -116,9 +81,9 @@ def report(
     check_output(output, data)
     from sortal.tasks.report.report import report as task
 
-    table = open_data(data, reading.named)
-    with show_progress("steps") as progress:
-        made = task(table, target, progress=progress, **named)
+    with show_progress("steps") as progress, costs_as_typed(asked.get("costs")):
+        progress(0, 0, f"reading {data}", None)
+        made = task(open_data(data, reading.named), target, progress=progress, **named)
     if as_json:
         emit(json_text(made.to_dict()), output)
     elif output is None or output == STDOUT:

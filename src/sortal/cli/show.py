@@ -98,10 +98,9 @@ def working(
     node: Node = None,
     form: o.Format = "text",
     output: o.Output = None,
-    drop: o.Drop = None,
-    categorical: o.Categorical = None,
     *,
-    reading: o.ReadingOptions,
+    columns: o.Columns,
+    reading: o.Reading,
     as_json: o.Json = False,
     show_code: o.ShowCode = False,
     everything: o.All = False,
@@ -115,9 +114,9 @@ def working(
     """
     named: dict[str, Any] = {"learner": learner} if learner != "tree" else {}
     settings = read_settings(setting)
-    given = {"options": settings, "rows": row, "node": node, "drop": drop}
-    given |= {"categorical_features": categorical}
+    given = {"options": settings, "rows": row, "node": node}
     named |= {name: value for name, value in given.items() if value not in (None, [], {})}
+    named |= columns
     whole = everything or as_json
     if show_code:
         script = Script()

@@ -266,10 +266,14 @@ def _place_of(label: Any, pair: tuple[Any, Any], classes: Values) -> int:
     named = [k for k, c in enumerate(classes) if c == label] or [
         k for k, c in enumerate(classes) if str(c) == label
     ]
-    if len(named) != 1:
-        other = "None names the other class of two" if label is None else "name these only"
+    if len(named) != 1 and label is None:
         raise ParameterError(
-            f"costs names {label!r}, and the classes are {listed(classes)}: {other}."
+            f"costs names an error by one label, which takes two classes, and there are "
+            f"{len(classes)} ({listed(classes)}): give costs by both labels."
+        )
+    if len(named) != 1:
+        raise ParameterError(
+            f"costs names {label!r}, and the classes are {listed(classes)}: name these only."
         )
     return named[0]
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from narwhals.typing import IntoDataFrame
 
+    from sortal._typing import CostsLike
     from sortal.records.tables import Table, Working
     from sortal.tasks.load import ModelLike
     from sortal.tasks.registry import SomeClassifier
@@ -33,6 +34,7 @@ def predict(
     *,
     proba: bool = False,
     keep: Sequence[str] = (),
+    costs: CostsLike = None,
     **reading: Unpack[ReadOptions],
 ) -> Any:
     """A table with the number and the predicted class of each row.
@@ -47,6 +49,8 @@ def predict(
         One column more for each class: the probability `P(class)`.
     keep : names, default=()
         Columns of the data that are copied to the end of the table.
+    costs : default=None
+        As `predict` of the estimator takes them, instead of those of the fit.
     reading :
         For a file, options of `sortal.read`.
 
@@ -64,7 +68,13 @@ def predict(
         )
     frame = nw.from_native(open_for(estimator, data, reading).frame, eager_only=True)
     check_columns(keep, frame.columns, "keep")
-    said = estimator.predict(frame.to_native())
+    if costs is not None and not hasattr(estimator, "costs"):
+        raise ParameterError(
+            f"costs: a {type(estimator).__name__} predicts without costs. Leave them out, or fit a "
+            "learner that has them, such as lda, bayes or tree."
+        )
+    given = {} if costs is None else {"costs": costs}
+    said = estimator.predict(frame.to_native(), **given)
     columns: list[tuple[str, object]] = [
         ("row", list(range(1, len(said) + 1))),
         ("prediction", said.tolist()),

@@ -272,8 +272,8 @@ class TreeOptions:
         `priors`.""",
     )
     costs: CostsLike = costs(
-        """So does a node, and in the choice of tests a row counts times Σ_j costs[i, j]. Where
-        all that is wrong costs the same, nothing changes.""",
+        """A node says the class of least expected cost, too, and in the choice of tests a row
+        counts times Σ_j costs[i, j]. Where all errors cost the same, nothing changes.""",
     )
     smoothing: SmoothingKind | None = _word_or_none(
         SmoothingKind,

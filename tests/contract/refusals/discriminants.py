@@ -164,6 +164,10 @@ NO_LINE: Final[list[Any]] = [
     [[0.0, math.nan], [1.0, 0.0]],
     "high",
 ]
+POINTS: Final[dict[str, dict[str, Any]]] = {
+    "priors": {"threshold": "least_error", "priors": [0.5, 0.5]},
+    "costs": {"threshold": "least_error", "costs": "balanced"},
+}
 NO_SHARES: Final = [-0.1, 1.5, math.nan, "auto", "0.5", "Loo", True, [0.5], 1j, None]
 NO_FOLDS: Final[list[Any]] = [1, 1000, 2.5, "ab", [1, 2], None, True, [0] * 60, [[1]] * 60]
 
@@ -189,6 +193,16 @@ OPTIONS: Final = [
     refuse("threshold='best'.*midpoint", fit, Fisher, threshold="best"),
     refuse("least_error.*(two|3) classes", fit, Fisher, threshold="least_error"),
     refuse("n_jobs=0", fit, Fisher, n_jobs=0),
+    *(
+        refuse(f"'least_error'.*{name} would.*'midpoint'", fit, Fisher, 2, **given)
+        for name, given in POINTS.items()
+    ),
+    refuse("priors='equal'.*'empirical'", fit, Fisher, priors="equal"),
+    refuse("no boundary with 'b'", fit, Fisher, 2, priors=[1.0, 0.0]),
+    *(refuse("cost", fit, Fisher, 2, costs=costs) for costs in NO_LINE),
+    *(refuse("cost", fit, Indicator, 2, costs=costs) for costs in NO_LINE),
+    refuse("costs cannot.*3 classes.*LinearDisc", fit, Indicator, costs="balanced"),
+    refuse("priors cannot.*3 classes.*LinearDisc", fit, Indicator, priors="empirical"),
     refuse("ridge=-1", fit, Indicator, ridge=-1.0),
     refuse("ridge=nan", fit, Indicator, ridge=math.nan),
     refuse("missing='skip'.*drop_rows", fit, Indicator, missing="skip"),

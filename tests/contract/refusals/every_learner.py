@@ -158,6 +158,14 @@ OPTIONS: Final[list[tuple[str, Any, str]]] = [
     ("class_weight", {"oak": 2.0}, r"class_weight names \['oak'\]"),
     ("class_weight", "even", "class_weight='even'.*'balanced'"),
     ("costs", [[0, 1], [1, 0]], r"costs has the shape \(2, 2\).*3 × 3"),
+    ("costs", "rare", "costs='rare' is not known.*'balanced', a dict by.*matrix, or None"),
+    ("costs", {("ash", "oak"): 2}, "costs names 'oak', and the classes are 'ash', 'birch'"),
+    ("costs", {"ash": 2}, r"costs names 'ash', which is no pair.*\('ash', 'elm'\): 10"),
+    ("costs", {("ash",): 2}, "which is no pair of labels"),
+    ("costs", {("ash", "elm"): -1}, r"costs of \('ash', 'elm'\) is -1: give a finite number"),
+    ("costs", {("ash", "elm"): float("inf")}, "is inf: give a finite number of at least 0"),
+    ("costs", {("ash", "elm"): "2"}, "is '2': give a finite number"),
+    ("costs", {("ash", None): 2}, r"one label.*two classes, and there are 3.*both labels"),
 ]
 LABELS: Final[dict[str, tuple[Callable[[], Any], str]]] = {
     "none": (lambda: None, "requires y to be passed"),

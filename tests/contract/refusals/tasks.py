@@ -22,8 +22,8 @@ from sortal.errors import (
     WeightError,
 )
 from sortal.tasks import registry
-from sortal.tasks.compare.baselines import find_baseline
-from sortal.tasks.compare.choose import ScoredCandidate, choose, interval
+from sortal.tasks.compare.candidates import find_baseline
+from sortal.tasks.compare.choose import ScoredCandidate, Yardstick, choose, interval
 from sortal.tasks.compare.fold_run import plan_folds
 from sortal.tasks.fit import fit
 from sortal.tasks.inspection import inspect
@@ -80,7 +80,8 @@ def report(**given: Any) -> Any:
 
 
 def rivals(*scores: tuple[float, ...], names: str = "ab") -> Any:
-    return choose([ScoredCandidate(n, s, 1) for n, s in zip(names, scores, strict=False)], NINTH)
+    field = [ScoredCandidate(n, s) for n, s in zip(names, scores, strict=False)]
+    return choose(field, Yardstick("accuracy", NINTH))
 
 
 def registered(**given: Any) -> Any:
@@ -172,8 +173,59 @@ COMPARING: Final[Cases] = [
     ("one fold", {"folds": 1}, ParameterError, "folds=1 cannot"),
     ("no seed", {"random_state": None}, ParameterError, "random_state=None"),
     ("no worker", {"n_jobs": 0}, ParameterError, "n_jobs"),
-    ("a class of one row", {"data": FRAME, "target": "y"}, LabelError, "'b' .* has one row only"),
+    (
+        "classes of one row",
+        {"data": FRAME[2:], "target": "y"},
+        LabelError,
+        "Fewer than two classes have more than one row.*--merge-rare",
+    ),
     ("one class", {"data": FRAME[:3], "target": "y"}, LabelError, "1 class only"),
+    ("costs of nothing", {"metric": "cost"}, ParameterError, r"needs costs \(--cost\)"),
+    (
+        "costs beside those of the metric",
+        {"metric": "balanced_accuracy", "costs": {("Adelie", "Gentoo"): 10}},
+        ParameterError,
+        "has costs of its own, 1 / π for each class: leave out costs",
+    ),
+    ("costs of no class", {"costs": {("Emu", "Gentoo"): 1}}, ParameterError, "costs names 'Emu'"),
+    ("classes of 0 rows", {"min_class_rows": 0}, ParameterError, "min_class_rows=0 cannot"),
+    (
+        "groups and time",
+        {"groups": "island", "time": "year"},
+        ParameterError,
+        "groups and time were both given",
+    ),
+    ("groups by no column", {"groups": "isle"}, ColumnError, "groups='isle' is no column"),
+    ("groups that are missing", {"groups": "sex"}, InputError, "groups='sex' has a missing value"),
+    ("time by the target", {"time": "species"}, ParameterError, "time='species' is the target"),
+    (
+        "one group",
+        {"data": FRAME.assign(g=1), "target": "y", "groups": "g", "min_class_rows": 1},
+        LabelError,
+        "All rows are of one group",
+    ),
+    ("use of no column", {"use": ["yaer"]}, ColumnError, "use='yaer' .*: it has 'year'"),
+    (
+        "rare classes in two ways",
+        {"merge_rare": "few", "drop_rare": True},
+        ParameterError,
+        "merge_rare and drop_rare were both given",
+    ),
+    ("a replay of nothing", {"replay": "nowhere.json"}, ParameterError, "replay cannot be read"),
+    (
+        "a replay of another target",
+        {"replay": {"settings": {"target": "sex", "costs": None}, "models": []}},
+        ParameterError,
+        "replay predicts 'sex', and the target is 'species'",
+    ),
+    ("options that cannot be read", {"learners": ["tree:gini"]}, ParameterError, "cannot be read"),
+    (
+        "no such option of a learner",
+        {"learners": ["lda:colour=1"]},
+        ParameterError,
+        "no option 'co",
+    ),
+    ("no such option", {"fold": 3}, TypeError, "no option 'fold': there are 'learners', "),
     ("amounts", {"data": MEASURED, "target": "y"}, LabelError, "continuous"),
     (
         "no column to learn from",
@@ -299,29 +351,29 @@ REFUSALS: Final = [
             ParameterError,
             "'toy' has no option 'colour': it has 'color'"),
     Refusal("no such baseline", lambda: find_baseline("forest"), ParameterError,
-            "there are 'majority'"),
-    Refusal("two classes of one row", lambda: plan_folds([50, 1, 1], tuple("abc"), 10, None, 0),
-            LabelError, r"Classes 'b', 'c' of the target have one row only.*join rare"),
-    Refusal("half a fold", lambda: plan_folds([50, 50], tuple("ab"), 2.5, None, 0),  # type: ignore[arg-type]
+            "there are 'constant'"),
+    Refusal("classes of one row each", lambda: plan_folds([1, 1], 10, None, 0), LabelError,
+            "Every class has one row only.*join classes"),
+    Refusal("half a fold", lambda: plan_folds([50, 50], 2.5, None, 0),  # type: ignore[arg-type]
             ParameterError, "cannot be used"),
-    Refusal("no repeat", lambda: plan_folds([50, 50], tuple("ab"), 3, 0, 0), ParameterError,
-            "cannot be used"),
+    Refusal("no repeat", lambda: plan_folds([50, 50], 3, 0, 0), ParameterError, "cannot be used"),
     Refusal("an interval of level 0", lambda: interval([0.1, 0.2], NINTH, level=0), ParameterError,
             "level="),
     Refusal("a choice of no level",
-            lambda: choose([ScoredCandidate("a", (0.1, 0.2), 1)], NINTH, level=math.nan),
+            lambda: choose(
+                [ScoredCandidate("a", (0.1, 0.2))], Yardstick("accuracy", NINTH, math.nan)),
             ParameterError,
             "level="),
     Refusal("a negative share of test rows", lambda: interval([0.1, 0.2], -0.1), InputError,
             "1/9 with ten folds"),
     Refusal("an interval of nothing", lambda: interval([], NINTH), InputError, "empty"),
     Refusal("an interval of no number", lambda: interval([0.1, math.nan], NINTH), InputError,
-            "no finite number"),
+            "not a finite number"),
     Refusal("a choice by an infinite score", lambda: rivals((0.1, 0.2), (0.1, math.inf)),
-            InputError, "b: scores has a score that is no finite number"),
+            InputError, "b: scores has a score that is not a finite number"),
     Refusal("a choice of unpaired scores", lambda: rivals((0.1, 0.2), (0.1, 0.2, 0.3)), InputError,
             "b has 3 scores and a has 2"),
-    Refusal("a choice by one score", lambda: rivals((0.5,)), InputError, "two at least"),
+    Refusal("a choice by no score", lambda: rivals(()), InputError, "a: scores is empty"),
     Refusal("a choice of two of one name", lambda: rivals((0.1, 0.2), (0.1, 0.2), names="aa"),
             InputError, "called 'a'"),
     Refusal("inspect: a target in capitals", lambda: inspect(FRAME, "Y"), ColumnError,
@@ -344,6 +396,14 @@ REFUSALS: Final = [
             "target='Specie' .* it has 'species', 'sepal_length'"),
     Refusal("fit: to drop with a slip", lambda: fit(iris(), "species", drop=["petal_with"]),
             ColumnError, "drop='petal_with' .* it has 'petal_width'"),
+    Refusal("fit: use of no column", lambda: fit(iris(), "species", use=["petal_with"]),
+            ColumnError, "use='petal_with' .* it has 'petal_width'"),
+    Refusal("fit: rare classes in two ways",
+            lambda: fit(iris(), "species", merge_rare="few", drop_rare=True), ParameterError,
+            "merge_rare and drop_rare were both given"),
+    Refusal("fit: classes of 0 rows",
+            lambda: fit(iris(), "species", min_class_rows=0, drop_rare=True), ParameterError,
+            "min_class_rows=0 cannot be used"),
     Refusal("fit: no label at all", lambda: fit(FRAME.assign(y=np.nan), "y"), LabelError,
             "no value in any row"),
     *(Refusal(f"predict: probabilities of {name}", partial(shares_of, name), ParameterError,

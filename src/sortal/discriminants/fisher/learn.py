@@ -85,7 +85,7 @@ class FisherOptions:
         needs the rows, so that it exists with `fit` only, and has neither priors nor costs.""",
     )
     _: KW_ONLY
-    priors: PriorsLike = given_priors("nearest projected mean")
+    priors: PriorsLike = given_priors("the class of the nearest projected mean is predicted")
     costs: CostsLike = costs(BY_GAUSSIANS)
     categorical_features: CategoricalFeatures = categorical_features(
         f"{INDICATORS}, with the\nsolution of least norm."

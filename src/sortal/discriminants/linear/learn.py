@@ -322,10 +322,8 @@ def oas(covariance: Float, n: float) -> float:
 
 # --- Priors and costs where nothing is assumed of rows: Gaussians along the directions found ------
 
-BY_GAUSSIANS = (
-    "The classes are\ntaken as Gaussians along the directions, with their common covariance; without "
-    "`priors`,\npriors are the proportions of the classes."
-)
+BY_GAUSSIANS = """The classes are taken as Gaussians along the directions, with their common
+    covariance; without `priors`, priors are the proportions of the classes."""
 
 
 def given_priors(rule: str) -> Any:
@@ -333,8 +331,8 @@ def given_priors(rule: str) -> Any:
     return option(
         None,
         'array-like of shape (n_classes,), dict or "empirical"',
-        f"""π in the order of `classes_`, or by label; "empirical" for the proportions of the
-        classes. None, without costs: {rule}.""",
+        f"""π in the order of `classes_`, or by label; "empirical": the proportions of the classes.
+        By default, without costs, {rule}.""",
     )
 
 
@@ -368,9 +366,9 @@ class IndicatorOptions:
         other, the solution of least norm.""",
     )
     _: KW_ONLY
-    priors: PriorsLike = given_priors("the largest function")
+    priors: PriorsLike = given_priors("the class of the largest function is predicted")
     class_weight: ClassWeight = class_weight()
-    costs: CostsLike = costs(f"{BY_GAUSSIANS} With two classes only.")
+    costs: CostsLike = costs(f"{BY_GAUSSIANS} Of two\n    classes only.")
     categorical_features: CategoricalFeatures = categorical_features(f"{INDICATORS}.")
     missing: MissingPolicy = missing_policy(
         f"{FILLED}\nWithout a ridge that is what a fit without the column would have said."
@@ -453,7 +451,7 @@ def build_indicator(stats: ClassStatistics, options: IndicatorOptions) -> Indica
     weights = geometry.sphere @ (geometry.sphere.T @ target.T)
     shares = stats.weight / stats.total_weight
     offsets = shares - stats.mean @ weights
-    offsets = offsets + _intercept(stats, options, offsets, weights)
+    offsets = _by_gaussians(stats, options, offsets, weights)
     return IndicatorModel(
         classes=stats.classes,
         geometry=geometry,
@@ -472,18 +470,18 @@ def build_indicator(stats: ClassStatistics, options: IndicatorOptions) -> Indica
     )
 
 
-def _intercept(
+def _by_gaussians(
     stats: ClassStatistics, options: IndicatorOptions, offsets: Float, weights: Float
-) -> Float | float:
-    """What is added to f_1 and f_2 where priors or costs are given, by d = f_1 - f_2. (S 108)"""
+) -> Float:
+    """Offsets that decide by priors or costs, where given, along d = f_1 - f_2. (S 108)"""
     prior = rule_priors(options.priors, options.costs, stats)
     if prior is None or len(stats.classes) == 1:
-        return 0.0
+        return offsets
     if len(stats.classes) > 2:
         given = "priors" if options.costs is None else "costs"
         raise ParameterError(
-            f"{given} of an IndicatorRegression move the boundary of two classes, and there are "
-            f"{len(stats.classes)}: leave {given} out, or use LinearDiscriminant."
+            f"{given} cannot be given to an IndicatorRegression of {len(stats.classes)} classes, "
+            "only of two: leave them out, or use LinearDiscriminant."
         )
     w = weights[:, 0] - weights[:, 1]
     d, odds = offsets[0] - offsets[1], rule_shift(stats.classes, prior, options.costs)
@@ -491,4 +489,4 @@ def _intercept(
     variance = float(w @ stats.within @ w) / pooled_divisor(stats, "unbiased")
     # where nothing tells the classes apart, all rows have the log-odds of the priors
     more = odds * variance / (m_first - m_last) - (m_first + m_last) / 2 if w.any() else odds - d
-    return np.array([more, -more]) / 2
+    return np.asarray(offsets + np.array([more, -more]) / 2)

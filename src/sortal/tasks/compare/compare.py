@@ -257,7 +257,7 @@ def _problem(rows: TrainingRows, asked: CompareOptions, keep: bool) -> tuple[Fol
     metric = asked.metric or default_metric(counts[judged].tolist(), asked.costs)
     costs = asked.costs
     if costs is not None:
-        costs = read_costs(costs, column.values, counts)
+        costs = read_costs(costs, column.values, counts.astype(np.float64))
     elif metric == "balanced_accuracy":
         costs = "balanced"
     by, order, n_groups = _order(rows, asked)

@@ -195,7 +195,8 @@ class Comparison:
         for option, value in options.items():
             if value != known[option]:
                 told += ["--set", f"{option}={value}"]
-        told += [word for cost in cost_words(costs) for word in ("--cost", cost)]
+        for cost in cost_words(costs):
+            told += ["--cost", cost]
         given = [word for word in as_typed(asked) if word != "[]"]
         return shlex.join(["sortal", "fit", file, *told, *given, *words, "-o", "model.sortal"])
 

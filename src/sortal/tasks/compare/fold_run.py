@@ -216,7 +216,7 @@ class FoldProblem:
         """The costs as a matrix, by the proportions of the classes among the training rows."""
         if self.costs is None:
             return None
-        counts = np.bincount(self.y[rows], minlength=len(self.labels))
+        counts = np.bincount(self.y[rows], minlength=len(self.labels)).astype(np.float64)
         return read_costs(self.costs, tuple(self.labels.tolist()), counts)
 
     @cached_property

@@ -159,7 +159,7 @@ class Run:
             below = self.sizes[self.at - 1]
             growth = min(self.times) / max(min(self.seconds[below]), 1e-4)
             power = min(max(log(max(growth, 1.0)) / log(self.size / below), 1.0), 3.0)
-        return self.forecast * (above / self.size) ** power
+        return float(self.forecast * (above / self.size) ** power)
 
 
 class Schedule:

@@ -6,14 +6,16 @@ docstrings of `compare` and `report`, and the options of the commands, follow.
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import dataclass, field, fields
 from inspect import Parameter, cleandoc, signature
 from textwrap import indent
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, cast
 
 from sortal.errors import counted, listed
 from sortal.tasks.registry import features_among
+from sortal.tasks.registry import learners as known_learners
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -100,7 +102,8 @@ class CompareOptions:
         """Registered learners, also with options, "tree:criterion=gini,max_leaf_nodes=8", or
         estimators that are not fitted; None means all.""",
         "--learner -l",
-        "Only these learners, also with options: tree:criterion=gini,max_leaf_nodes=8.",
+        f"Only these of {', '.join(one.name for one in known_learners())}; also with options, "
+        "such as tree:max_leaf_nodes=8.",
         list[str],
         "NAME",
     )
@@ -210,7 +213,7 @@ class CompareOptions:
         """A class of fewer rows is too small to be judged: models learn it, but rows of it count
         in no measure.""",
         "--min-class-rows",
-        "Rows that a class needs to count in the measures.",
+        "Classes of fewer rows are rare: they count in no measure.",
         int,
         "N",
     )
@@ -219,7 +222,7 @@ class CompareOptions:
         "str",
         "Join the classes of fewer than `min_class_rows` rows into one of this name.",
         "--merge-rare",
-        "Join the classes of fewer rows into one of this name.",
+        "Join the rare classes into one of this name.",
         str,
         "NAME",
     )
@@ -228,7 +231,7 @@ class CompareOptions:
         "bool",
         "Leave out the rows of the classes of fewer than `min_class_rows` rows.",
         "--drop-rare",
-        "Leave out the rows of classes of fewer rows.",
+        "Leave out the rows of rare classes.",
         bool,
     )
     groups: str | None = told(
@@ -245,7 +248,7 @@ class CompareOptions:
         "str",
         "A column that orders the rows: models learn from earlier rows and are judged on later.",
         "--time",
-        "Learn from earlier rows by this column, and judge on later ones.",
+        "Learn from earlier rows by this column, and test on later ones.",
         str,
         "COLUMN",
     )
@@ -407,7 +410,9 @@ def as_typed(options: Mapping[str, Any]) -> list[str]:
     words: list[str] = []
     for name, value in options.items():
         flag = _flag(name)
-        if name == "na_values":
+        if name == "costs" and value is not None:
+            words += cost_words(value)
+        elif name == "na_values":
             words += [flag, ",".join(value)]
         elif isinstance(value, bool):
             words.append(flag if value else flag.replace("--", "--no-", 1))
@@ -416,6 +421,28 @@ def as_typed(options: Mapping[str, Any]) -> list[str]:
         elif value is not None and name != "format":
             words += [flag, str(value)]
     return words
+
+
+def cost_words(costs: CostsLike) -> list[str]:
+    """Costs as one types them, by the names of classes; (label, None) is a threshold of a class."""
+    if isinstance(costs, str):
+        return ["--cost", costs]
+    words: list[str] = []
+    for (true, predicted), cost in dict(cast("Mapping[Any, float]", costs)).items():
+        number = str(cost).removesuffix(".0")
+        words += (
+            ["--threshold", f"{_label(true)}={1 / (1 + cost):.10g}"]
+            if predicted is None
+            else ["--cost", f"{_label(true)}->{_label(predicted)}={number}"]
+        )
+    return words
+
+
+def _label(label: object) -> str:
+    """A class as costs name it, in quotes where it would be read otherwise."""
+    text = str(label)
+    plain = text and text == text.strip() and "->" not in text and not text.startswith('"')
+    return text if plain else json.dumps(text, ensure_ascii=False)
 
 
 # --- Calls as Python code ------------------------------------------------------------------------
