@@ -351,7 +351,7 @@ def test_costs_by_name_are_in_the_page_and_in_the_code(tmp_path: Path) -> None:
 
 def test_an_option_that_there_is_not_is_an_error(folder: Path) -> None:
     with pytest.raises(TypeError, match="There is no option 'keep': there are 'learners', "):
-        report(folder / "penguins.csv", "species", keep=["year"])  # type: ignore[call-arg]
+        report(folder / "penguins.csv", "species", keep=["year"])
 
 
 class Crooked:
