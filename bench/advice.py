@@ -91,7 +91,8 @@ class Generator:
             f = np.tanh(2 * X) @ self.w * 2 + np.sin(2 * X[:, 0])
         else:
             f = X @ self.w
-        return self.strength * (f + (0.5 * self.effects[c] if self.many else 0.0))
+        f = f + 0.5 * self.effects[c] if self.many else f
+        return np.asarray(self.strength * f)
 
     def rows(self, n: int, rng: np.random.Generator) -> pd.DataFrame:
         """n rows, the classes in their proportions."""

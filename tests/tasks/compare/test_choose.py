@@ -221,7 +221,7 @@ def test_laws_of_a_choice(field: list[ScoredCandidate], share: float, random: ob
     assert choice.close[0] == chosen.name
     assert chosen.rank == min(eligible[name].rank for name in near)
     assert choice.behind == pytest.approx(best.mean - chosen.mean)
-    assert choice.bound is None or choice.bound >= choice.behind
+    assert choice.bound is None or choice.bound >= (choice.behind or 0)
     assert choice.runner_up in {*eligible, ""} - {chosen.name}
     assert bool(choice.runner_up) == (len(eligible) > 1)
     others = [one.mean for one in field if not one.eligible]

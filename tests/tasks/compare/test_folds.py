@@ -323,7 +323,7 @@ def test_balanced_accuracy_of_a_repeat_is_the_mean_of_recalls() -> None:
     here = problem(y=y, folds=Folds(4, 1, 0), keep=True)
     results = [run_fold(here, entrant("bayes"), f, None) for f in range(4)]
     truth = np.concatenate([y[test] for _, test in here.split])
-    predicted = np.concatenate([r.predicted for r in results])  # type: ignore[misc]
+    predicted = np.concatenate([r.predicted for r in results])
     rows = np.array([len(test) for _, test in here.split])
     mean = np.average([r.scores["balanced_accuracy"] for r in results], weights=rows)
     assert mean == pytest.approx(balanced_accuracy_score(truth, predicted))

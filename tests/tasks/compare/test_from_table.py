@@ -205,13 +205,14 @@ def test_average_precision_is_told_where_a_class_is_rare() -> None:
 
 @pytest.mark.usefixtures("one_process")
 def test_own_candidates() -> None:
-    given = ["tree:criterion=gini,max_leaf_nodes=8", TreeClassifier(class_weight="balanced")]
-    found = compare(skewed(), "y", learners=["tree", *given, "lda:shrinkage=0.1"], **FEW)
+    small = "tree:criterion=gini,max_leaf_nodes=8"
+    given = ["tree", small, TreeClassifier(class_weight="balanced"), "lda:shrinkage=0.1"]
+    found = compare(skewed(), "y", learners=given, **FEW)
     assert set(found.scores) == {
-        "tree", given[0], "tree:class_weight=balanced", "lda:shrinkage=0.1", "constant",
+        "tree", small, "tree:class_weight=balanced", "lda:shrinkage=0.1", "constant",
     }  # fmt: skip
-    assert found[given[0]].title == "decision tree (criterion=gini, max_leaf_nodes=8)"
-    told = found.fit_command(given[0], "t.csv")
+    assert found[small].title == "decision tree (criterion=gini, max_leaf_nodes=8)"
+    told = found.fit_command(small, "t.csv")
     assert "--learner tree --set criterion=gini --set max_leaf_nodes=8 --cost balanced" in told
 
 

@@ -65,7 +65,7 @@ def comparison(
     fields |= {"judged": (True,) * 3, "seconds": 1.0, "backend": "pandas"}
     fields |= {"candidates": tuple(candidate(one.name) for one in models)}
     asked = CompareOptions("kind") if asked is None else asked
-    fields |= {"asked": asked, "metric": metric, **given}
+    fields |= {"asked": asked, "metric": metric} | given
     settings = Settings(**fields)
     constant = next((one.score for one in models if one.name == CONSTANT), None)
     contestants = [

@@ -189,7 +189,7 @@ class Comparison:
         options.pop("categorical_features", None)
         asked = differing(self.settings.asked.selection)
         apart = [asked.pop(what) for what in ("groups", "time") if what in asked]
-        asked["drop"] = [*asked.get("drop", []), *apart]
+        asked["drop"] = [*self.settings.asked.drop, *apart]
         told = ["--target", self.settings.target, "--learner", candidate.learner.name]
         costs = options.pop("costs", None)
         for option, value in options.items():
