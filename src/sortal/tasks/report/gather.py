@@ -1,4 +1,4 @@
-"""Gathering the facts of a report: table, comparison, models, the working of the chosen."""
+"""Gathering the facts of a report: table, comparison, models, the calculations of one."""
 
 from __future__ import annotations
 
