@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from tests.discriminants.tables import plain, whole_penguins
 
 from sortal import FisherDiscriminant, IndicatorRegression, LinearDiscriminant, datasets
+from sortal.plotting.rows import deciding_functions
+from sortal.tasks.report.page import decider
 
 Float: TypeAlias = NDArray[np.float64]
 Labels: TypeAlias = NDArray[Any]
@@ -173,3 +175,15 @@ def test_indicators_that_nothing_tells_apart_decide_by_priors() -> None:
         assert set(make(priors=[0.2, 0.8]).fit(X, y).predict(X)) == {"b"}
         assert set(make(costs={("b", "a"): 2}).fit(X, y).predict(X)) == {"a"}
         assert set(make(costs={("b", "a"): 4}).fit(X, y).predict(X)) == {"b"}
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_pictures_and_pages_decide_alike(n_classes: int) -> None:
+    X, y = rows_of("iris", n_classes)
+    costs = [row[:n_classes] for row in COSTS[:n_classes]]
+    model: Any = FisherDiscriminant(costs=costs).fit(X, y)
+    functions = deciding_functions(model, tuple(model.classes_.tolist()))(X)
+    said = model.classes_[functions.argmax(axis=1)]
+    np.testing.assert_array_equal(said, model.predict(X))
+    page: Any = decider(model._model, costs=model._fitted.read_costs())
+    assert (page["costs"] is None, page["model"]["prior"] is None) == (n_classes == 2,) * 2
