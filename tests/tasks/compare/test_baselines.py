@@ -57,7 +57,7 @@ def test_every_baseline_takes_words_and_missing_values() -> None:
         model = make_baseline(name, matrix).fit(matrix.values[::2], y[::2])
         assert hasattr(model, "predict_proba") == find_baseline(name).probabilistic
         right = (model.predict(matrix.values[1::2]) == y[1::2]).mean()
-        assert right > (0.4 if name == "constant" else 0.94), name
+        assert right > (0.4 if name == "constant" else 0.9), name
 
 
 def test_numbers_are_counted() -> None:

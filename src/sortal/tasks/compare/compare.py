@@ -109,7 +109,7 @@ def run_comparison(
     is then the file that they came from.
     """
     began = time.monotonic()
-    asked, earlier = _replayed(asked)
+    asked, earlier = replayed(asked)
     _check(asked)
     field = candidates(asked.learners, asked.baselines)
     if progress is not None:
@@ -173,7 +173,7 @@ def _run(one: Candidate, problem: FoldProblem, earlier: Mapping[str, Any] | None
     return Run(one.name, (n_train,) if part is None else (part, n_train), n_folds, capped=True)
 
 
-def _replayed(asked: CompareOptions) -> tuple[CompareOptions, dict[str, Any] | None]:
+def replayed(asked: CompareOptions) -> tuple[CompareOptions, dict[str, Any] | None]:
     """The options of an earlier comparison, and its models by name."""
     given = asked.replay
     if given is None:
