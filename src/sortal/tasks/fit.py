@@ -91,7 +91,9 @@ def training_rows(
     orders = [name for name in apart.values() if name is not None]
     if len(orders) == 2:
         raise ParameterError("groups and time were both given: give one of the two.")
-    unused = unused_columns(opened.frame, target, [*drop, *orders], use)
+    own = {str(name): name for name in frame.columns}  # a name need not be text
+    unused = unused_columns(opened.frame, str(target), [*drop, *orders], use)
+    unused = {own[name]: why for name, why in unused.items()}
     dropped = tuple(dict.fromkeys([*drop, *orders, *unused]))
     notes = [_unused_words(unused)] if unused else []
     X, y = frame.drop([target, *dropped]), frame.get_column(target)
@@ -110,7 +112,7 @@ def training_rows(
 def _unused_words(unused: Mapping[str, str]) -> str:
     """Which columns were left out, and how to have them back."""
     told = ", ".join(f"{name!r} ({why})" for name, why in unused.items())
-    back = " ".join(option("--use", name) for name in unused)
+    back = " ".join(option("--use", str(name)) for name in unused)
     return f"Not learned from: {told}. To learn from {agreed(len(unused), 'it', 'them')}: {back}."
 
 

@@ -218,12 +218,12 @@ def unused_columns(
 ) -> dict[str, str]:
     """Columns that are not learned from unless they are asked for, and why; never all of them."""
     table = read_table(frame)
-    apart = {*drop, *use}
+    apart = {str(name) for name in (*drop, *use)}
     columns = [profile(table, j) for j, name in enumerate(table.names) if name not in apart]
     aim = next(column for column in columns if column.name == target)
     found, _ = _about_columns([column for column in columns if column is not aim], aim)
     unused = {f.column: _UNUSED[f.code] for f in found if f.code in _UNUSED}
-    left = [name for name in table.names if name not in {target, *drop, *unused}]
+    left = [name for name in table.names if name not in {target, *map(str, drop), *unused}]
     return unused if left else {}
 
 

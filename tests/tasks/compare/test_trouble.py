@@ -190,7 +190,7 @@ def test_the_budget_ends_what_would_not_and_nothing_is_chosen(toys: list[str]) -
     found = compare(datasets.iris(), "species", learners=["hangs"], baselines=False, budget=0.5)
     assert not found["hangs"].eligible
     assert found.choice.recommended == ""
-    assert "none has a score on all folds" in str(found)
+    assert "no learner with probabilities has a score" in str(found)
 
 
 @pytest.mark.full

@@ -257,7 +257,10 @@ def choose(candidates: Sequence[ScoredCandidate], by: Yardstick) -> ModelChoice:
     field = [one for one in candidates if one.eligible]
     _check_field(field)
     if not field:
-        words = "No model can be recommended: none that gives probabilities has a score on all folds."
+        words = (
+            "No model can be recommended: no learner with probabilities has a score on all folds. "
+            "--no-require-proba (require_proba=False) admits those without."
+        )
         return ModelChoice("", "", by.margin, sentence=words)
     best = min(field, key=lambda one: (-by.sign * one.mean, one.rank, one.size, one.name))
     lags = {one.name: upper_bound(best, one, by)[0] for one in field}

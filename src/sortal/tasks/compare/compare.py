@@ -27,6 +27,7 @@ from sortal.tasks.compare.measures import default_metric, rare_classes
 from sortal.tasks.compare.run import ComparisonRun, Run, join_out_of_fold, training_sizes
 from sortal.tasks.compare.settings import (
     METRICS,
+    Asked,
     CompareOptions,
     Settings,
     options_of,
@@ -173,7 +174,7 @@ def _run(one: Candidate, problem: FoldProblem, earlier: Mapping[str, Any] | None
     return Run(one.name, (n_train,) if part is None else (part, n_train), n_folds, capped=True)
 
 
-def replayed(asked: CompareOptions) -> tuple[CompareOptions, dict[str, Any] | None]:
+def replayed(asked: Asked) -> tuple[Asked, dict[str, Any] | None]:
     """The options of an earlier comparison, and its models by name."""
     given = asked.replay
     if given is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from dataclasses import asdict, dataclass, field, fields, replace
 from html import escape
@@ -195,8 +196,7 @@ class Comparison:
         for option, value in options.items():
             if value != known[option]:
                 told += ["--set", f"{option}={value}"]
-        for cost in cost_words(costs):
-            told += ["--cost", cost]
+        told += _cost_flags(costs, self.settings.classes)
         given = [word for word in as_typed(asked) if word != "[]"]
         return shlex.join(["sortal", "fit", file, *told, *given, *words, "-o", "model.sortal"])
 
@@ -301,12 +301,15 @@ def build_comparison(
 
 def _fewer_right(choice: ModelChoice, found: Sequence[ModelResult]) -> list[str]:
     """What to say where always predicting the commonest class gets more rows right."""
-    right = {one.name: one.measures.get("accuracy") for one in found}
-    own, constant = right.get(choice.recommended), right.get(CONSTANT)
-    if own is None or constant is None or own >= constant:
+    named = {one.name: one for one in found}
+    if choice.recommended not in named or CONSTANT not in named:
+        return []
+    one, constant = named[choice.recommended], named[CONSTANT].measures.get("accuracy", 0.0)
+    own = one.measures["accuracy"]
+    if own >= constant:
         return []
     than = f"than always predicting the commonest class ({constant:.3f})"
-    return [f"{choice.recommended} gets fewer rows right ({own:.3f}) {than}."]
+    return [f"{one.title.capitalize()} gets fewer rows right ({own:.3f}) {than}."]
 
 
 def _yardstick(settings: Settings, counts: Sequence[int], constant: float | None) -> Yardstick:
@@ -500,10 +503,26 @@ def _warned(runs: Sequence[Run]) -> list[str]:
     return notes
 
 
-def cost_words(costs: object) -> list[str]:
-    """Costs as `--cost` takes them."""
+def _cost_flags(costs: Any, classes: Sequence[Any]) -> list[str]:
+    """Costs as one types them: each error that does not cost 1."""
     if costs is None:
         return []
     if isinstance(costs, str):
-        return [costs]
-    return [f"{a}->{b}={cost:g}" for (a, b), cost in dict(costs).items()]  # type: ignore[call-overload]
+        return ["--cost", costs]
+    if not isinstance(costs, dict):
+        pairs = zip(classes, np.asarray(costs).tolist(), strict=True)
+        rows = {(a, b): c for a, row in pairs for b, c in zip(classes, row, strict=True)}
+        costs = {(a, b): c for (a, b), c in rows.items() if c != (a != b)}
+    flags = []
+    for (a, b), cost in costs.items():
+        if b is None:  # a threshold, which costs were made of
+            flags += ["--threshold", f"{_label(a)}={1 / (1 + cost):.9g}"]
+        else:
+            flags += ["--cost", f"{_label(a)}->{_label(b)}={cost:.12g}"]
+    return flags
+
+
+def _label(label: object) -> str:
+    """A label of a class; in quotes where signs of its own would be misread."""
+    text = str(label)
+    return json.dumps(text) if any(sign in text for sign in ("->", "=", '"')) else text

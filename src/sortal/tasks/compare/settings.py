@@ -390,7 +390,9 @@ def differing(given: Mapping[str, object]) -> dict[str, object]:
     different = {}
     for name, default, _, _ in options_of(ReportOptions):
         value = given.get(name)
-        if value is not None and value != default:
+        value = tuple(value) if isinstance(value, list) and default == () else value
+        same = type(value) is type(default) and value == default
+        if value is not None and not same:
             different[name] = list(value) if isinstance(value, tuple) else value
     return different
 
