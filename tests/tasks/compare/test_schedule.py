@@ -138,9 +138,10 @@ def test_a_share_is_of_what_models_under_way_leave_and_time_left_is_told() -> No
     assert job is not None
     schedule.record(*job, 400, FoldResult({"accuracy": 1.0}), 4.0)
     assert schedule.share() == pytest.approx((196 - 9 * 4) / 2)
-    # two models like it are to come; workers got half of the time of a clock
-    assert schedule.seconds_left(2.0) == pytest.approx((9 * 4 + 2 * 40) / 2)
-    assert schedule.seconds_left(4.0) == pytest.approx(9 * 4 + 2 * 40)
+    # two models are to come, between its 40 seconds and their shares of 80
+    left = 9 * 4 + 2 * (40 * 80) ** 0.5
+    assert schedule.seconds_left(2.0) == pytest.approx(left / 2)
+    assert schedule.seconds_left(4.0) == pytest.approx(left)  # workers got half of the clock
 
 
 def test_rows_are_round_numbers() -> None:

@@ -114,7 +114,7 @@ def run_comparison(
     _check(asked)
     field = candidates(asked.learners, asked.baselines)
     if progress is not None:
-        progress(0, len(field), "reading", 0.0)
+        progress(0, 1, "reading", 0.0)
     rows = (
         data
         if isinstance(data, TrainingRows)

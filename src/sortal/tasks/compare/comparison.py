@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from dataclasses import asdict, dataclass, field, fields, replace
 from html import escape
@@ -192,11 +191,10 @@ class Comparison:
         apart = [asked.pop(what) for what in ("groups", "time") if what in asked]
         asked["drop"] = [*self.settings.asked.drop, *apart]
         told = ["--target", self.settings.target, "--learner", candidate.learner.name]
-        costs = options.pop("costs", None)
+        asked["costs"] = _by_name(options.pop("costs", None), self.settings.classes)
         for option, value in options.items():
             if value != known[option]:
                 told += ["--set", f"{option}={value}"]
-        told += _cost_flags(costs, self.settings.classes)
         given = [word for word in as_typed(asked) if word != "[]"]
         return shlex.join(["sortal", "fit", file, *told, *given, *words, "-o", "model.sortal"])
 
@@ -281,7 +279,8 @@ def build_comparison(
             float("inf") if one.size is None else one.size,
             one.eligible
             and not one.baseline
-            and (candidate.probabilistic or not asked.require_proba),
+            and (candidate.probabilistic or not asked.require_proba)
+            and (settings.costs is None or candidate.carries(len(settings.classes))),
         )
         for one, candidate in zip(found, settings.candidates, strict=True)
         if one.scores
@@ -503,26 +502,10 @@ def _warned(runs: Sequence[Run]) -> list[str]:
     return notes
 
 
-def _cost_flags(costs: Any, classes: Sequence[Any]) -> list[str]:
-    """Costs as one types them: each error that does not cost 1."""
-    if costs is None:
-        return []
-    if isinstance(costs, str):
-        return ["--cost", costs]
-    if not isinstance(costs, dict):
-        pairs = zip(classes, np.asarray(costs).tolist(), strict=True)
-        rows = {(a, b): c for a, row in pairs for b, c in zip(classes, row, strict=True)}
-        costs = {(a, b): c for (a, b), c in rows.items() if c != (a != b)}
-    flags = []
-    for (a, b), cost in costs.items():
-        if b is None:  # a threshold, which costs were made of
-            flags += ["--threshold", f"{_label(a)}={1 / (1 + cost):.9g}"]
-        else:
-            flags += ["--cost", f"{_label(a)}->{_label(b)}={cost:.12g}"]
-    return flags
-
-
-def _label(label: object) -> str:
-    """A label of a class; in quotes where signs of its own would be misread."""
-    text = str(label)
-    return json.dumps(text) if any(sign in text for sign in ("->", "=", '"')) else text
+def _by_name(costs: Any, classes: Sequence[Any]) -> Any:
+    """Costs by (true label, predicted label), of a matrix those of errors that do not cost 1."""
+    if costs is None or isinstance(costs, str | dict):
+        return costs
+    matrix = np.asarray(costs).tolist()
+    pairs = {(a, b): matrix[i][j] for i, a in enumerate(classes) for j, b in enumerate(classes)}
+    return {(a, b): cost for (a, b), cost in pairs.items() if cost != (a != b)}

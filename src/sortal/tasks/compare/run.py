@@ -13,7 +13,7 @@ import math
 import time
 from collections import deque
 from dataclasses import dataclass, field
-from math import floor, log, log10
+from math import floor, log, log10, sqrt
 from statistics import median
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -183,9 +183,12 @@ class Schedule:
         return sum(run.state in ("waiting", "trying") for run in self.runs)
 
     def seconds_left(self, elapsed: float) -> float:
-        """How long all will take yet, by what CPU time has taken of real time so far."""
-        known = [sum(run.times) + run.need for run in self.runs if run.times]
-        guess = min(sum(known) / len(known), self.share()) if known else 0.0
+        """How long all will take yet, by what CPU time has taken of real time so far.
+
+        A model of which nothing is known takes between what the others take and its share.
+        """
+        known, share = [sum(run.times) + run.need for run in self.runs if run.times], self.share()
+        guess = min(share, sqrt(share * sum(known) / len(known))) if known else 0.0
         need = sum(run.need for run in self.runs if not run.over) + self._undecided() * guess
         pace = elapsed * self._n_workers / self._spent if self._spent > 1 else 1.0
         return need / self._n_workers * min(max(pace, 1.0), 20.0)

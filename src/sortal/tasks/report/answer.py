@@ -13,7 +13,7 @@ from sortal.errors import agreed, counted
 from sortal.tasks.compare.candidates import CONSTANT
 from sortal.tasks.compare.settings import METRICS, as_typed
 from sortal.tasks.report.errors import about_percent
-from sortal.tasks.report.reproduce import typed_costs
+from sortal.tasks.report.reproduce import can_type_costs
 from sortal.tasks.show import some_of
 
 if TYPE_CHECKING:
@@ -325,7 +325,7 @@ def _commands(
 ) -> str:
     """What to type; files are read as this one was, and learned from, if that can be typed."""
     reading = {} if file is None else dict(wishes.reading)
-    tuned, typed = bool(chosen.result.chosen), typed_costs(wishes) is not None
+    tuned, typed = bool(chosen.result.chosen), can_type_costs(wishes)
     if reading.get("format") is not None or wishes.joins or tuned or not typed:
         return "the Python code under “Reproduce” does it."
     # The model knows how else its file was read.

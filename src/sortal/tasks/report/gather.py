@@ -14,7 +14,7 @@ from sortal.data.sources import read_table
 from sortal.decision.options import whole_number
 from sortal.errors import counted
 from sortal.records.tables import Working
-from sortal.tasks.compare.compare import run_comparison
+from sortal.tasks.compare.compare import replayed, run_comparison
 from sortal.tasks.compare.fold_run import one_line
 from sortal.tasks.findings import profile, shortened
 from sortal.tasks.fit import training_rows
@@ -282,6 +282,7 @@ def gather(
 ) -> ReportFacts:
     """Everything that a report says."""
     whole_number("min_frequency", wishes.min_frequency, 1)
+    wishes, _ = replayed(wishes)
     data = inspect(opened, wishes.target, drop=wishes.drop)
     rows = training_rows(opened, wishes.target, **wishes.selection)
     data, rows, refit, left_out = discreet(data, opened, rows, wishes)

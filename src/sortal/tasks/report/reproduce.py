@@ -13,7 +13,6 @@ import sortal
 from sortal.base.classifier import TableClassifier
 from sortal.base.save import parts_of
 from sortal.records.tables import Table
-from sortal.tasks.compare.comparison import cost_words
 from sortal.tasks.compare.settings import TABLE, as_typed, call, in_one_line
 
 if TYPE_CHECKING:
@@ -64,11 +63,9 @@ def reproduction(
     )
 
 
-def typed_costs(wishes: ReportOptions) -> list[str] | None:
-    """Costs as one types them; None of a matrix, which one cannot."""
-    if isinstance(wishes.costs, list):
-        return None
-    return [word for one in cost_words(wishes.costs) for word in ("--cost", one)]
+def can_type_costs(wishes: ReportOptions) -> bool:
+    """Whether costs are given by the names of classes, which a command can do."""
+    return wishes.costs is None or isinstance(wishes.costs, str | Mapping)
 
 
 def _named(wishes: ReportOptions, candidates: Sequence[Candidate]) -> dict[str, Any]:
@@ -125,13 +122,12 @@ def _fit(refit: ReportOptions, fitted: FittedLearner) -> str:
 
 def command(wishes: ReportOptions, named: Mapping[str, Any], file: FileTable) -> str:
     """What to type, in the folder of the file, for the same report; nothing where one cannot."""
-    costs = typed_costs(wishes)
     whole = isinstance(wishes.baselines, bool) and not isinstance(wishes.replay, Mapping)
-    if costs is None or not whole or "format" in wishes.reading:
+    if not can_type_costs(wishes) or not whole or "format" in wishes.reading:
         return ""
     words = ["sortal", "report", _path(file), "--target", wishes.target]
-    words += as_typed({name: value for name, value in named.items() if name != "costs"})
-    return shlex.join([*words, *costs, *as_typed(wishes.reading), "-o", "report.html"])
+    words += [*as_typed(named), *as_typed(wishes.reading)]
+    return shlex.join([*words, "-o", "report.html"])
 
 
 def _path(file: FileTable) -> str:
