@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from sortal import TreeClassifier, datasets
-from sortal.errors import MissingValueWarning, ParameterError
+from sortal.errors import DataWarning, ParameterError
 from sortal.tasks import registry
 from sortal.tasks.fit import fit
 from sortal.tasks.predict import explain, predict, working
@@ -55,14 +55,12 @@ def test_rows_without_a_label(library: Any) -> None:
     table = nw.from_dict(
         {"x": [1.0, 2.0, 3.0, 4.0], "y": ["a", None, "b", None]}, backend=library
     ).to_native()
-    with pytest.warns(MissingValueWarning, match=r"2 of 4 rows have no 'y' and are left out"):
+    with pytest.warns(DataWarning, match=r"2 of 4 rows have no 'y' and are left out"):
         assert fit(table, "y").fit_report_.rows == 2
-    with pytest.warns(MissingValueWarning), pytest.raises(ParameterError, match="from 1 to 4"):
+    with pytest.raises(ParameterError, match="from 1 to 4"):
         working(table, "y", "bayes", rows=[5])
-    with pytest.warns(MissingValueWarning):
-        rule = working(table, "y", "bayes", rows=[4])[
-            "rule"
-        ]  # a row without a label can be asked of
+    # a row without a label can be asked of
+    rule = working(table, "y", "bayes", rows=[4])["rule"]
     assert rule.column("row") == (4, 4)
 
 

@@ -107,7 +107,7 @@ _ROUNDS = 5
 
 
 def offsets(scores: Float, y: Codes, costs: Float) -> Float:
-    """Constants that, added to the scores of classes, give the decisions of least mean cost.
+    """Constants that, added to the scores of classes, give decisions of least mean cost. (S 103)
 
     Each in turn is the best beside the others: class k is predicted where its constant is above
     what it must be for that row, so that one pass over the sorted rows gives the cost of every
