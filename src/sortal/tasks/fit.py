@@ -61,6 +61,11 @@ class TrainingRows:
     dropped: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
+    def warn(self) -> None:
+        """Warn of what was left out or joined."""
+        for words in self.notes:
+            warn(words, DataWarning)
+
 
 def training_rows(
     data: DataLike,
@@ -265,8 +270,7 @@ def fit(
         data, target, reading, drop=drop, use=use, categorical_features=categorical_features,
         min_class_rows=min_class_rows, merge_rare=merge_rare, drop_rare=drop_rare,
     )  # fmt: skip
-    for words in rows.notes:
-        warn(words, DataWarning)
+    rows.warn()
     estimator.fit(rows.X, rows.y)
     remember_call(estimator, target, rows.dropped, rows.file)
     return estimator

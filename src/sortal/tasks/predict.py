@@ -213,6 +213,7 @@ def working(
     training = training_rows(
         data, target, reading, drop=drop, use=use, categorical_features=categorical_features
     )
+    training.warn()
     every = nw.from_native(training.all_rows, eager_only=True)
     numbers = list(dict.fromkeys(rows))
     chosen = chosen_rows(every, numbers)
