@@ -304,7 +304,8 @@ def _runner_up(
 
 def _leader(candidates: Sequence[ScoredCandidate], best: ScoredCandidate, by: Yardstick) -> str:
     """Of the models that are not eligible, the one that leads most, and by more than the margin."""
-    leads = [(upper_bound(one, best, by)[0], one.name) for one in candidates if not one.eligible]
+    others = [one for one in candidates if not one.eligible and one.name != CONSTANT]
+    leads = [(upper_bound(one, best, by)[0], one.name) for one in others]
     ahead = [lead for lead in leads if lead[0] > by.margin]
     return max(ahead)[1] if ahead else ""
 
