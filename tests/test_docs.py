@@ -112,9 +112,9 @@ def test_photographs_belong_to_the_report_of_their_command(
     tool = load_tool("report_pictures")
     kept = tool.RECORD.read_text(encoding="utf-8")
     text = kept.split("\n\n", 1)[1]
-    assert "take the model called" in text
+    assert "Take linear discriminant" in text
     assert tool.check(text) == 0
-    assert tool.check(text.replace("called", "named")) == 1
+    assert tool.check(text.replace("Take", "Use")) == 1
     assert "run tools/report_pictures.py" in capsys.readouterr().out
     monkeypatch.setattr(tool, "COMMAND", "sortal report other.csv")
     assert tool.check(text) == 1

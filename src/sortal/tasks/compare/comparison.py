@@ -191,7 +191,7 @@ class Comparison:
         apart = [asked.pop(what) for what in ("groups", "time") if what in asked]
         asked["drop"] = [*self.settings.asked.drop, *apart]
         told = ["--target", self.settings.target, "--learner", candidate.learner.name]
-        asked["costs"] = _by_name(options.pop("costs", None), self.settings.classes)
+        asked = {"costs": _by_name(options.pop("costs", None), self.settings.classes)} | asked
         for option, value in options.items():
             if value != known[option]:
                 told += ["--set", f"{option}={value}"]
