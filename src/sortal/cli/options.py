@@ -24,7 +24,7 @@ from sortal.tasks.compare.settings import (
     options_of,
     told,
 )
-from sortal.tasks.registry import learners
+from sortal.tasks.registry import learners, read_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -152,8 +152,6 @@ Format = Annotated[
 
 # --- Options of a learner, given as `--set name=value` -------------------------------------------
 
-_WORDS = {"None": None, "True": True, "False": False, "inf": math.inf}  # as Python has them
-
 
 def read_settings(given: list[str] | None) -> dict[str, Plain]:
     """Values by name; a value is JSON, or else a word."""
@@ -167,18 +165,8 @@ def read_settings(given: list[str] | None) -> dict[str, Plain]:
             )
         if name in settings:
             raise ParameterError(f"--set names {name!r} twice: give each option once.")
-        settings[name] = _read_value(value)
+        settings[name] = read_value(value)
     return settings
-
-
-def _read_value(value: str) -> Plain:
-    if value in _WORDS:
-        return _WORDS[value]
-    try:
-        read: Plain = json.loads(value)
-    except (json.JSONDecodeError, RecursionError):
-        return value
-    return read
 
 
 # --- Costs, given as `--cost true->predicted=number` or `--threshold class=probability` -----------

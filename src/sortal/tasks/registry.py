@@ -7,11 +7,13 @@ the learners, too.
 from __future__ import annotations
 
 import inspect
+import json
 import re
 import shlex
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from importlib import import_module
+from math import inf
 from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 
 from sortal.errors import ColumnError, ParameterError, listed
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from sortal._typing import Float, LabelsLike, TableLike
+    from sortal._typing import Float, LabelsLike, Plain, TableLike
     from sortal.base.learner import FitReport
     from sortal.base.save import FitCall
     from sortal.pictures import Pictures
@@ -58,6 +60,22 @@ def option(name: str, value: str) -> str:
     """An option as one would type it into a shell."""
     word = shlex.quote(value)
     return f"{name}={word}" if value.startswith("-") else f"{name} {word}"
+
+
+# --- Values of options, as they are typed ---------------------------------------------------------
+
+_WORDS = {"None": None, "True": True, "False": False, "inf": inf}  # as Python has them
+
+
+def read_value(text: str) -> Plain:
+    """A value as it is typed: JSON, or else a word."""
+    if text in _WORDS:
+        return _WORDS[text]
+    try:
+        read: Plain = json.loads(text)
+    except (json.JSONDecodeError, RecursionError):
+        return text
+    return read
 
 
 # --- What tasks know of a classifier, whatever its kind ------------------------------------------

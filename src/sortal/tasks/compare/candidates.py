@@ -27,7 +27,7 @@ from sortal.base.tables import declare_schema
 from sortal.data.columns import CategoryColumn
 from sortal.data.sources import read_column, read_table
 from sortal.errors import ParameterError, listed
-from sortal.tasks.registry import find, learner_of
+from sortal.tasks.registry import find, learner_of, read_value
 from sortal.tasks.registry import learners as all_learners
 
 if TYPE_CHECKING:
@@ -322,20 +322,6 @@ def _of_learner(given: str | SomeClassifier) -> Candidate:
 
 def _same(value: object, default: object) -> bool:
     return value is default or (type(value) is type(default) and bool(np.all(value == default)))
-
-
-_WORDS = {"None": None, "True": True, "False": False, "inf": inf}  # as Python has them
-
-
-def read_value(text: str) -> Plain:
-    """A value as it is typed: JSON, or else a word."""
-    if text in _WORDS:
-        return _WORDS[text]
-    try:
-        read: Plain = json.loads(text)
-    except (json.JSONDecodeError, RecursionError):
-        return text
-    return read
 
 
 def _as_word(value: object) -> str:
