@@ -207,6 +207,7 @@ def _class_table(columns: Sequence[Profile], target: str | None) -> Table | None
 
 # What a column is called that no model should learn from.
 _UNUSED = {
+    "empty": "has no value",
     "identifier": "names rows",
     "personal-text": "names people, or is free text",
     "leak": "alone tells the target",

@@ -81,8 +81,10 @@ def test_rare_values_go_together_and_new_ones_with_them() -> None:
     y = np.arange(300) % 2
     model = make_baseline("logistic", matrix).fit(matrix.values, y)
     assert model[0].transform([[1.0]]).shape == (1, 30)
-    rare = np.asarray(model[0].transform([[5.0]]).todense())
-    np.testing.assert_array_equal(np.asarray(model[0].transform([[777.0]]).todense()), rare)
+    rare = model[0].transform([[5.0]])
+    np.testing.assert_array_equal(model[0].transform([[777.0]]), rare)
+    boosted = make_baseline("boosting", matrix).fit(matrix.values, y)  # takes dense columns only
+    assert boosted.predict(matrix.values).shape == (300,)
 
 
 def test_a_column_without_values_and_one_that_is_new_do_no_harm() -> None:

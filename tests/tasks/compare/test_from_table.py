@@ -218,16 +218,16 @@ def test_own_candidates() -> None:
 
 @pytest.mark.usefixtures("one_process")
 def test_columns_that_name_rows_are_left_out_unless_asked_for() -> None:
-    table = skewed().assign(id=[f"r{i}" for i in range(300)], leak=lambda t: t["y"])
+    table = skewed().assign(id=[f"r{i}" for i in range(300)], none=np.nan, leak=lambda t: t["y"])
     found = compare(table, "y", learners=["lda"], **FEW)
-    assert found.settings.dropped == ("id", "leak")
+    assert found.settings.dropped == ("id", "none", "leak")
     (words,) = [note for note in found.notes if note.startswith("Not learned from: ")]
     assert words == (
-        "Not learned from: 'id' (names rows), 'leak' (alone tells the target). To learn from them: "
-        "--use id --use leak."
+        "Not learned from: 'id' (names rows), 'none' (has no value), 'leak' (alone tells the "
+        "target). To learn from them: --use id --use none --use leak."
     )
     used = compare(table, "y", learners=["lda"], use=["leak"], drop=["a"], **FEW)
-    assert used.settings.dropped == ("a", "id")
+    assert used.settings.dropped == ("a", "id", "none")
     assert used["lda"].score == 1
 
 

@@ -172,7 +172,8 @@ def make_baseline(name: str, matrix: EncodedMatrix, seed: int = 0) -> Pipeline:
     model = ("model", find_baseline(name).make(seed))
     if isinstance(model[1], DummyClassifier):
         return Pipeline([model])  # it looks at no column
-    return Pipeline([("columns", ColumnTransformer(steps)), model])
+    # dense, since boosting takes nothing else
+    return Pipeline([("columns", ColumnTransformer(steps, sparse_threshold=0)), model])
 
 
 def size_of_baseline(name: str, pipeline: Pipeline) -> float:

@@ -308,7 +308,8 @@ def _fewer_right(choice: ModelChoice, found: Sequence[ModelResult]) -> list[str]
     if own >= constant:
         return []
     than = f"than always predicting the commonest class ({constant:.3f})"
-    return [f"{one.title.capitalize()} gets fewer rows right ({own:.3f}) {than}."]
+    title = one.title[:1].upper() + one.title[1:]
+    return [f"{title} gets fewer rows right ({own:.3f}) {than}."]
 
 
 def _yardstick(settings: Settings, counts: Sequence[int], constant: float | None) -> Yardstick:
