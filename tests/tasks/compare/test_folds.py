@@ -9,7 +9,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss, roc_auc_score
+from sklearn.metrics import (
+    accuracy_score,
+    average_precision_score,
+    balanced_accuracy_score,
+    log_loss,
+    roc_auc_score,
+)
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from sortal import DiscreteBayes, LinearDiscriminant, datasets
@@ -25,7 +31,7 @@ from sortal.tasks.compare.fold_run import (
     plan_folds,
     run_fold,
 )
-from sortal.tasks.compare.measures import offsets
+from sortal.tasks.compare.measures import Answers, average_precision, measure, offsets
 from sortal.tasks.compare.run import OutOfFold, Run, join_out_of_fold
 from sortal.tasks.compare.settings import CompareOptions
 from sortal.tasks.fit import training_rows
@@ -304,6 +310,22 @@ def test_offsets_are_the_best_of_all() -> None:
     cuts = np.concatenate([[-9.0], np.sort(scores[:, 1]) + 1e-9])
     every = [costs[y, (scores[:, 1] > cut).astype(int)].sum() for cut in cuts]
     assert cost == min(every)
+
+
+def test_areas_do_not_see_what_rounding_makes_of_ties() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    scores = rng.integers(0, 9, 200) / 7.0
+    shaken = scores * (1 + rng.choice([-1e-15, 0, 1e-15], 200))
+    told = [
+        measure(y, Answers(y, np.stack([-s, s], axis=1), probabilistic=False), np.ones(2), None)
+        for s in (scores, shaken)
+    ]
+    assert told[0]["roc_auc"] == told[1]["roc_auc"] == pytest.approx(roc_auc_score(y, scores))
+    exact = average_precision_score(y == 1, scores)
+    for s in (scores, shaken):
+        found = average_precision(y, np.stack([1 - s, s], axis=1), [1])
+        assert found == pytest.approx(exact)
 
 
 def test_a_class_set_aside_counts_in_no_measure() -> None:

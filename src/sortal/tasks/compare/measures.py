@@ -88,12 +88,26 @@ def _area(positive: Mask, scores: Float) -> float | None:
     n = int(positive.sum())
     if not 0 < n < len(positive):
         return None
-    return float((rankdata(scores)[positive].sum() - n * (n + 1) / 2) / (n * (len(positive) - n)))
+    ranks = rankdata(_levels(scores))
+    return float((ranks[positive].sum() - n * (n + 1) / 2) / (n * (len(positive) - n)))
+
+
+# Scores that differ by less, as a part of the largest, differ by rounding.
+_ROUNDING = 1e-12
+
+
+def _levels(scores: Float) -> Counts:
+    """Scores as whole numbers in their order; equal where they differ by rounding only."""
+    order = np.argsort(scores, kind="stable")
+    steps = np.diff(scores[order], prepend=scores[order[:1]])
+    levels = np.empty(len(scores), dtype=np.int64)
+    levels[order] = np.cumsum(steps > _ROUNDING * abs(scores).max(initial=0.0))
+    return levels
 
 
 def average_precision(y: Counts, probabilities: Float, classes: Sequence[int]) -> float:
     """The mean over these classes, each against all others."""
-    each = [average_precision_score(y == k, probabilities[:, k]) for k in classes]
+    each = [average_precision_score(y == k, _levels(probabilities[:, k])) for k in classes]
     return float(np.mean(each))
 
 
