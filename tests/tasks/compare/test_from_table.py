@@ -16,13 +16,14 @@ from sortal.errors import ParameterError
 from sortal.tasks.compare import workers
 from sortal.tasks.compare.candidates import candidates
 from sortal.tasks.compare.compare import compare
-from sortal.tasks.compare.run import Schedule
+from sortal.tasks.compare.comparison import build_comparison
+from sortal.tasks.compare.fold_run import FoldResult
+from sortal.tasks.compare.run import Run, Schedule
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from sortal.tasks.compare.comparison import Comparison
-    from sortal.tasks.compare.run import Run
 
 REAL = workers.Worker
 NAMES = {one.name for one in candidates(None, baselines=True)}
@@ -75,6 +76,16 @@ def test_a_model_is_described(found: Comparison) -> None:
     best = found[found.choice.best]
     assert best.behind == 0
     assert found["constant"].behind == pytest.approx(best.score - 1 / 3)  # type: ignore[operator]
+
+
+def test_what_was_not_finished_is_not_recommended(found: Comparison) -> None:
+    run = Run("lda", (172,), 4)
+    run.results[0] = FoldResult({"balanced_accuracy": 1.0, "accuracy": 1.0})
+    run.stop("unfinished", "unfinished: 1 of 4 folds")
+    lda = next(one for one in found.settings.candidates if one.name == "lda")
+    again = [run if one is lda else Run(one.name, (172,), 4) for one in found.settings.candidates]
+    one = build_comparison(again, found.settings)["lda"]
+    assert (one.score, one.eligible, one.status) == (1.0, False, "unfinished: 1 of 4 folds")
 
 
 def test_progress_comes_to_its_end(found: Comparison, told: list[Any]) -> None:
