@@ -195,8 +195,8 @@ class Comparison:
         for option, value in options.items():
             if value != known[option]:
                 told += ["--set", f"{option}={value}"]
-        given = [word for word in as_typed(asked) if word != "[]"]
-        return shlex.join(["sortal", "fit", file, *told, *given, *words, "-o", "model.sortal"])
+        told += [*as_typed(asked), *words]
+        return shlex.join(["sortal", "fit", file, *told, "-o", "model.sortal"])
 
     def __str__(self) -> str:
         return self.to_text()
