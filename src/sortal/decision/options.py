@@ -242,7 +242,7 @@ def _named_costs(given: Mapping[Any, Any], classes: Values) -> Float:
     for key, cost in given.items():
         if not isinstance(key, tuple) or len(key) != 2:
             raise ParameterError(
-                f"costs names {brief(key)}, which is no pair of labels: give a dict such as "
+                f"costs names {brief(key)}, which is not a pair of labels: give a dict such as "
                 f"{{({classes[0]!r}, {classes[-1]!r}): 10}}, by (true label, predicted label)."
             )
         i, j = _place_of(key[0], key, classes), _place_of(key[1], key[::-1], classes)

@@ -161,7 +161,7 @@ OPTIONS: Final[list[tuple[str, Any, str]]] = [
     ("costs", "rare", "costs='rare' is not known.*'balanced', a dict by.*matrix, or None"),
     ("costs", {("ash", "oak"): 2}, "costs names 'oak', and the classes are 'ash', 'birch'"),
     ("costs", {"ash": 2}, r"costs names 'ash', which is no pair.*\('ash', 'elm'\): 10"),
-    ("costs", {("ash",): 2}, "which is no pair of labels"),
+    ("costs", {("ash",): 2}, "which is not a pair of labels"),
     ("costs", {("ash", "elm"): -1}, r"costs of \('ash', 'elm'\) is -1: give a finite number"),
     ("costs", {("ash", "elm"): float("inf")}, "is inf: give a finite number of at least 0"),
     ("costs", {("ash", "elm"): "2"}, "is '2': give a finite number"),

@@ -26,6 +26,7 @@ from sortal.tasks.compare.fold_run import (
     FoldProblem,
     FoldResult,
     Folds,
+    by_costs,
     one_line,
     part_of,
     plan_folds,
@@ -263,7 +264,7 @@ def rare(**changes: Any) -> FoldProblem:
     frame = pd.DataFrame({"a": rng.normal(size=400) + y, "b": rng.normal(size=400)})
     labels = np.array(["no", "yes"], dtype=object)
     given = {"y": y, "labels": labels, "judged": np.ones(2, dtype=bool), "curves": (0,)}
-    return problem(frame, **given, **changes)
+    return problem(frame, **(given | changes))
 
 
 @pytest.mark.parametrize("name", ["bayes", "lda", "qda", "kernel", "neighbors", "tree", "logistic"])
@@ -298,6 +299,19 @@ def test_scores_without_probabilities_get_constants_from_inner_folds() -> None:
         recalls[name] = (plain, found)
     assert recalls["linear_svm"][0] == pytest.approx(0.5)  # it never predicts the rare class
     assert all(found > 0.55 for _, found in recalls.values())
+
+
+def test_scores_are_no_probabilities_where_no_constants_can_be_found() -> None:
+    own = Answers(np.array([0]), np.array([[-0.5, 0.5]]), probabilistic=False)
+    assert by_costs(own, np.array([[0.0, 10.0], [1.0, 0.0]]), None).predicted.tolist() == [0]
+
+
+def test_a_fold_without_rows_to_be_judged_has_no_score() -> None:
+    here = rare(judged=np.array([True, False]))
+    train, test = here.split[0]
+    here.split[0] = (train, test[here.y[test] == 1])
+    result = run_fold(here, entrant("lda"), 0, None)
+    assert (result.error, result.scores) == ("", {})
 
 
 def test_offsets_are_the_best_of_all() -> None:

@@ -389,7 +389,7 @@ def _answers(
 def by_costs(answers: Answers, costs: Float, constants: Float | None) -> Answers:
     """The same rows decided by costs: by expected ones, or by scores with constants."""
     scores = answers.scores
-    if scores is None:
+    if scores is None or (constants is None and not answers.probabilistic):
         return answers
     predicted = (
         (scores + constants).argmax(axis=1) if constants is not None else decide(scores, costs)

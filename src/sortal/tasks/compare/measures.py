@@ -57,6 +57,8 @@ class Answers:
 
 def measure(y: Counts, answers: Answers, weight: Float, costs: Float | None) -> dict[str, float]:
     """All measures of some rows; `weight` is that of a row of each class in balanced accuracy."""
+    if len(y) == 0:  # all of classes that are set aside
+        return {}
     right = answers.predicted == y
     found = {
         "accuracy": float(right.mean()),
