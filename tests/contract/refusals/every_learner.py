@@ -160,7 +160,7 @@ OPTIONS: Final[list[tuple[str, Any, str]]] = [
     ("costs", [[0, 1], [1, 0]], r"costs has the shape \(2, 2\).*3 × 3"),
     ("costs", "rare", "costs='rare' is not known.*'balanced', a dict by.*matrix, or None"),
     ("costs", {("ash", "oak"): 2}, "costs names 'oak', and the classes are 'ash', 'birch'"),
-    ("costs", {"ash": 2}, r"costs names 'ash', which is no pair.*\('ash', 'elm'\): 10"),
+    ("costs", {"ash": 2}, r"costs names 'ash', which is not a pair.*\('ash', 'elm'\): 10"),
     ("costs", {("ash",): 2}, "which is not a pair of labels"),
     ("costs", {("ash", "elm"): -1}, r"costs of \('ash', 'elm'\) is -1: give a finite number"),
     ("costs", {("ash", "elm"): float("inf")}, "is inf: give a finite number of at least 0"),
