@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import asdict, dataclass, field, fields, replace
 from html import escape
+from math import inf
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from sortal.errors import ParameterError, listed
 from sortal.records import render as faces
 from sortal.records.render import fold, page
 from sortal.records.tables import Table, frame_of
-from sortal.tasks.compare.candidates import CONSTANT
+from sortal.tasks.baselines import CONSTANT
 from sortal.tasks.compare.choose import (
     ModelChoice,
     ScoredCandidate,
@@ -24,7 +25,8 @@ from sortal.tasks.compare.choose import (
     interval,
 )
 from sortal.tasks.compare.measures import average_precision, rare_classes
-from sortal.tasks.compare.settings import METRICS, TABLE, as_typed, call, differing
+from sortal.tasks.compare.settings import METRICS, CompareOptions
+from sortal.tasks.options import TABLE, as_typed, call, differing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,8 +39,6 @@ if TYPE_CHECKING:
 
 # The measures that every comparison shows beside the one that decided.
 _ALWAYS = ("accuracy", "balanced_accuracy", "log_loss", "roc_auc")
-
-_LONGEST = 240
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ class Comparison:
 
     def code(self, name: str) -> str:
         """Python that gives the scores of one model on the same folds."""
-        model, asked = self[name], differing(vars(self.settings.asked))
+        model, asked = self[name], differing(CompareOptions, vars(self.settings.asked))
         only = {"learners": [], "baselines": [name]} if model.baseline else {"learners": [name]}
         named = asked | {"baselines": False} | only | {"replay": None}
         named = {option: value for option, value in named.items() if value is not None}
@@ -187,7 +187,7 @@ class Comparison:
         assert candidate.learner is not None  # noqa: S101  (of learners only)
         known, options = candidate.learner.options(), self.fit_options(name)
         options.pop("categorical_features", None)
-        asked = differing(self.settings.asked.selection)
+        asked = differing(CompareOptions, self.settings.asked.selection)
         apart = [asked.pop(what) for what in ("groups", "time") if what in asked]
         asked["drop"] = [*self.settings.asked.drop, *apart]
         told = ["--target", self.settings.target, "--learner", candidate.learner.name]
@@ -195,7 +195,7 @@ class Comparison:
         for option, value in options.items():
             if value != known[option]:
                 told += ["--set", f"{option}={value}"]
-        told += [*as_typed(asked), *words]
+        told += [*as_typed(asked, CompareOptions), *words]
         return shlex.join(["sortal", "fit", file, *told, "-o", "model.sortal"])
 
     def __str__(self) -> str:
@@ -275,8 +275,8 @@ def build_comparison(
             one.scores,
             one.title,
             candidate.kind,
-            float("inf") if one.terms is None else one.terms,
-            float("inf") if one.size is None else one.size,
+            inf if one.terms is None else one.terms,
+            inf if one.size is None else one.size,
             one.eligible
             and not one.baseline
             and (candidate.probabilistic or not asked.require_proba)
@@ -289,10 +289,9 @@ def build_comparison(
     fewer = _fewer_right(choice, found)
     choice = replace(choice, warnings=(*choice.warnings, *fewer))
     shown = [_shown(one, found, choice, beside, settings) for one in found]
-    sign = by.sign
     ranked = sorted(
         shown,
-        key=lambda one: (one.score is None, -sign * (one.score or 0.0), one.size or float("inf")),
+        key=lambda one: (one.score is None, -by.sign * (one.score or 0.0), one.size or inf),
     )
     notes = (_metric_note(settings), *_notes(runs, settings), *_curves(ranked))
     return Comparison(tuple(ranked), choice, settings, tuple(filter(None, notes)))
@@ -428,8 +427,7 @@ def _shown(
     ]
     own = [] if one.rows is None or one.score is None else [(one.rows, one.score)]
     curve = tuple(sorted([*again, *own])) if again or one.part is not None else ()
-    values = vars(one) | {"behind": behind, "curve": curve}
-    return ModelResult(**values)
+    return replace(one, behind=behind, curve=curve)
 
 
 def _metric_note(settings: Settings) -> str:
@@ -483,10 +481,6 @@ def _notes(runs: Sequence[Run], settings: Settings) -> list[str]:
     return [*notes, *_warned(runs)]
 
 
-def _short(words: str) -> str:
-    return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1]}…"
-
-
 def _warned(runs: Sequence[Run]) -> list[str]:
     """One line per kind of warning: of which models, how often, and the first of them."""
     kinds: dict[str, dict[str, list[str]]] = {}
@@ -499,7 +493,7 @@ def _warned(runs: Sequence[Run]) -> list[str]:
     for kind, by_model in kinds.items():
         who = ", ".join(f"{n} ({len(w)} of {n_folds[n]} folds)" for n, w in by_model.items())
         often = max(by_model.values(), key=len)
-        notes.append(f"{kind}: {who}. For example: {_short(often[0])}")
+        notes.append(f"{kind}: {who}. For example: {often[0]}")
     return notes
 
 
