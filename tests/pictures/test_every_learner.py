@@ -258,7 +258,7 @@ def test_a_given_complexity_is_drawn() -> None:
 def test_trouble_is_a_reason_and_a_mistake_is_not() -> None:
     X, y = blobs(40, 2, 2)
     scene = Scene("a", fit("lda", X, y), X, y, rows=False)
-    plan = Plan(displays.RegionsDisplay, {"features": ["nowhere", "c1"]}, points=True)
+    plan = Plan(displays.DecisionsDisplay, {"features": ["nowhere", "c1"]}, points=True)
     scene.plan("a", "A plane", plan, lambda _: Words("."))
     assert scene.pictures().left_out[0].startswith("A plane is not drawn: features names 'nowhere'")
     with pytest.raises(AttributeError):

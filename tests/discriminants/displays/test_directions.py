@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final
 
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 import pytest
 from matplotlib.collections import LineCollection
-from scipy.stats import chi2, norm
+from scipy.stats import norm
 from tests.plotting.drawn import PLANE, legend_of, rendered, setosa_or_not
 
-from sortal import FisherDiscriminant, IndicatorRegression, LinearDiscriminant, datasets
-from sortal.displays import DensitiesDisplay, DirectionsDisplay, ProjectionDisplay, RegionsDisplay
-from sortal.errors import MissingValueWarning, PerfectSeparationWarning
+from sortal import FisherDiscriminant, LinearDiscriminant, datasets
+from sortal.displays import DensitiesDisplay, DirectionsDisplay, ProjectionDisplay
+from sortal.errors import MissingValueWarning
 from sortal.plotting import axes as palette
 from sortal.plotting.axes import short_number as number_text
 from sortal.plotting.axes import shown, vector_text
-from sortal.plotting.plane import cut_line, cut_polygon, ellipse
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,17 +34,6 @@ def gaussians() -> tuple[Float, NDArray[Any], Float, Float]:
     covariance = np.array([[1.0, 0.5], [0.5, 1.2]])
     points = np.vstack([rng.multivariate_normal(mean, covariance, 30) for mean in means])
     return points, np.repeat(["first", "second", "third"], 30), means, covariance
-
-
-def functions(means: Float, covariance: Float) -> tuple[Float, Float]:
-    coef = means @ np.linalg.inv(covariance)
-    return coef, -0.5 * (coef * means).sum(axis=1)
-
-
-def regions(**kw: Any) -> RegionsDisplay:
-    points, labels, means, covariance = gaussians()
-    coef, intercept = functions(means, covariance)
-    return RegionsDisplay(points, labels, coef, intercept, means=means, covariance=covariance, **kw)
 
 
 # Projection
@@ -204,157 +190,6 @@ def test_classes_that_stand_still_or_have_no_rows() -> None:
     rendered(DensitiesDisplay([1.0, 2, 4, 5], list("aabb"), classes=["a", "b", "c"]).plot())
 
 
-# Regions
-
-
-def values_at(display: RegionsDisplay, points: Float) -> Float:
-    return points @ display.coef.T + display.intercept
-
-
-def test_joint_boundaries_are_whole() -> None:
-    """Beyond an end, the two are no longer the largest, or the picture is over."""
-    display = regions()
-    for segment in display.joint:
-        for end, other in (segment.ends, segment.ends[::-1]):
-            beyond = end + 1e-6 * (end - other)
-            value = values_at(display, beyond[None])[0]
-            assert value.max() > value[segment.first] or not _within(display.box, beyond[None])
-    meeting = [s.ends for s in display.joint]
-    corner = [end for ends in meeting for end in ends if _inside(display.box, end)]
-    assert len(corner) == 3
-    np.testing.assert_allclose(corner, np.broadcast_to(corner[0], (3, 2)))
-
-
-def test_pairwise_boundaries_go_through_the_picture() -> None:
-    display = regions()
-    for segment in display.pairwise:
-        values = values_at(display, segment.ends)
-        np.testing.assert_allclose(values[:, segment.first], values[:, segment.second], atol=1e-10)
-        assert not any(_inside(display.box, end) for end in segment.ends)
-
-
-def _within(box: Float, points: Float) -> bool:
-    return bool(((points >= box[0] - 1e-9) & (points <= box[1] + 1e-9)).all())
-
-
-def _inside(box: Float, point: Float) -> bool:
-    return bool(((point > box[0] + 1e-9) & (point < box[1] - 1e-9)).all())
-
-
-def test_ellipses_hold_the_share_they_say() -> None:
-    _, _, means, covariance = gaussians()
-    for coverage in (0.5, 0.95):
-        display = regions(coverage=coverage)
-        for mean, curve in zip(means, display.ellipses, strict=True):
-            z = curve - mean
-            distance = np.einsum("ni,ij,nj->n", z, np.linalg.inv(covariance), z)
-            np.testing.assert_allclose(distance, chi2(2).ppf(coverage))
-
-
-def test_one_ellipse_a_class() -> None:
-    shape = np.array([np.eye(2), 4 * np.eye(2)])
-    coef, points = np.array([[-1, 0], [0, 0]]), [[0, 0], [9, 0]]
-    display = RegionsDisplay(points, ["a", "b"], coef, [4, 0], covariance=shape)
-    widths = [np.ptp(curve, axis=0) for curve in display.ellipses]
-    np.testing.assert_allclose(widths[1], 2 * widths[0])
-    flat = ellipse(np.zeros(2), np.diag([1.0, 0.0]), 0.95)
-    np.testing.assert_allclose(flat[:, 1], 0)
-
-
-def test_ellipses_far_beyond_the_points_are_cut() -> None:
-    points, labels, means, covariance = gaussians()
-    coef, intercept = functions(means, covariance)
-    wide = RegionsDisplay(points, labels, coef, intercept, means=means, covariance=1e4 * covariance)
-    assert (np.ptp(wide.box, axis=0) < 3 * np.ptp(points, axis=0)).all()
-    assert _within(wide.box, points)
-
-
-def test_what_is_drawn_of_regions() -> None:
-    display = regions().plot()
-    lines = [c for c in display.ax_.collections if isinstance(c, LineCollection)]
-    for drawn, calculated in zip(lines, (display.joint, display.pairwise), strict=True):
-        np.testing.assert_allclose(drawn.get_segments(), [s.ends for s in calculated])
-    assert display.ax_.get_title() == "Decision regions"
-    assert regions(note="at z = 1").plot().ax_.get_title() == "Decision regions\nat z = 1"
-    assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("x0", "x1")
-    classes = ["first (30)", "second (30)", "third (30)"]
-    lines_drawn = ["boundary of all classes", "boundary of a pair", "95 % of a class"]
-    assert legend_of(display.ax_) == [*classes, *lines_drawn]
-    np.testing.assert_allclose(display.ax_.get_xlim(), display.box[:, 0])
-    assert "boundary of a pair" not in legend_of(regions().plot(pairwise=False).ax_)
-
-
-def test_two_classes_have_one_boundary() -> None:
-    X, y = setosa_or_not()
-    display = RegionsDisplay(X, y, np.array([FISHER, (0, 0)]), [-0.48, 0]).plot()
-    assert len(display.joint) == 1
-    assert legend_of(display.ax_) == ["rest (100)", "setosa (50)", "boundary"]
-
-
-def test_a_class_that_never_wins_has_no_region() -> None:
-    points = np.array([[0.0, 0], [1, 1], [2, 0]])
-    display = RegionsDisplay(points, list("abc"), [[1, 0], [0, 0], [-1, 0]], [0, -9, 0])
-    assert len(display.regions[1]) == 0
-    assert [(s.first, s.second) for s in display.joint] == [(0, 2)]
-    absent = RegionsDisplay(points, list("abc"), [[1, 0], [0, 0], [-1, 0]], [0, -np.inf, 0])
-    assert [(s.first, s.second) for s in absent.pairwise] == [(0, 2)]
-    rendered(absent.plot())
-    # functions that are the same have no boundary
-    same = RegionsDisplay(points, list("abc"), [[1, 0], [1, 0], [-1, 0]], [0, 0, 0])
-    assert [(s.first, s.second) for s in same.joint] == [(0, 2), (1, 2)]
-
-
-def test_random_functions_in_many_classes() -> None:
-    rng = np.random.default_rng(5)
-    for K in range(2, 9):
-        points = rng.normal(size=(K, 2)) + 1e4
-        coef = rng.normal(size=(K, 2))
-        intercept = -(coef * points).sum(axis=1) + rng.normal(size=K)
-        display = RegionsDisplay(points, np.arange(K), coef, intercept)
-        assert sum(map(_area_near, display.regions)) == pytest.approx(
-            np.prod(np.ptp(display.box, axis=0))
-        )
-        for k, corners in enumerate(display.regions):
-            if len(corners):
-                assert values_at(display, corners.mean(axis=0)[None])[0].argmax() == k
-        for segment in display.joint:
-            values = values_at(display, np.linspace(segment.ends[0], segment.ends[1], 11))
-            pair = values[:, [segment.first, segment.second]]
-            np.testing.assert_allclose(np.sort(values)[:, -2:], pair, atol=1e-8)
-            assert _within(display.box, segment.ends)
-        pairs = {(s.first, s.second) for s in display.joint}
-        assert pairs == _neighbors(display)
-
-
-def _area_near(corners: Float) -> float:
-    return _area(corners - corners.mean(axis=0)) if len(corners) else 0.0
-
-
-def _neighbors(display: RegionsDisplay) -> set[tuple[int, int]]:
-    """Pairs whose regions share a side, from a second calculation: both polygons end there."""
-    found = set()
-    for k, m in combinations(range(len(display.regions)), 2):
-        difference = display.coef[k] - display.coef[m]
-        offset = display.intercept[k] - display.intercept[m]
-        size = np.linalg.norm(difference)
-        ends = [
-            {tuple(np.round(c, 6)) for c in region if abs(c @ difference + offset) < 1e-7 * size}
-            for region in (display.regions[k], display.regions[m])
-        ]
-        if all(len(e) >= 2 for e in ends):
-            found.add((k, m))
-    return found
-
-
-def test_lines_and_polygons_cut_away_entirely() -> None:
-    line = np.array([0.0, 1.0])
-    below = [(np.array([0.0, -1.0]), -1.0)]
-    assert cut_line(line, 0.0, np.zeros(2), below) is None
-    assert cut_line(np.zeros(2), 0.0, np.zeros(2), []) is None
-    square = np.array([[0.0, 0], [1, 0], [1, 1], [0, 1]])
-    assert cut_polygon(square, below).shape == (0, 2)
-
-
 # Points, labels and their faults
 
 
@@ -436,18 +271,6 @@ def test_linear_discriminants_have_directions_too() -> None:
     np.testing.assert_allclose(display.J, fisher.eigenvalues_[0])
 
 
-def test_estimators_from_moments() -> None:
-    X, _, means, covariance = gaussians()
-    given = LinearDiscriminant.from_moments(means, covariances=covariance, names=["u", "v"])
-    frame = pd.DataFrame(X, columns=["u", "v"])
-    display = RegionsDisplay.from_estimator(given, frame, np.repeat([0, 1, 2], 30))
-    assert len(display.joint) == 3
-    for mean, curve in zip(means, display.ellipses, strict=True):
-        z = curve - mean
-        distance = (z @ np.linalg.inv(covariance) * z).sum(axis=1)
-        np.testing.assert_allclose(distance, chi2(2).ppf(0.95))
-
-
 def test_directions_are_judged_by_the_estimator() -> None:
     fitted = FisherDiscriminant(within="covariance").fit(plane(), "kind")
     display = DirectionsDisplay.from_estimator(fitted, plane(), "kind")
@@ -505,85 +328,3 @@ def test_densities_along_any_direction_and_any_component() -> None:
         fitted, frame[["species", *ATTRIBUTES[::-1]]], "species", w=w
     )
     np.testing.assert_allclose(turned.along, given.along)
-
-
-def decided(display: Any, points: Float) -> NDArray[Any]:
-    best: NDArray[np.intp] = (points @ display.coef.T + display.intercept).argmax(axis=1)
-    classes: NDArray[Any] = np.array(display.rows.classes, dtype=object)
-    return classes[best]
-
-
-def some_points(display: Any) -> Float:
-    rng = np.random.default_rng(3)
-    points: Float = rng.uniform(display.box[0], display.box[1], size=(500, 2))
-    return points
-
-
-ESTIMATORS: Final = [
-    LinearDiscriminant(priors=[0.6, 0.3, 0.1], shrinkage=0.3),
-    IndicatorRegression(ridge=1.0),
-    FisherDiscriminant(within="covariance"),
-    FisherDiscriminant(n_components=1),
-]
-
-
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
-def test_regions_are_the_decisions_with_the_rest_held_fixed(estimator: Any) -> None:
-    frame = datasets.iris()
-    fitted = estimator.fit(frame, "species")
-    display = RegionsDisplay.from_estimator(
-        fitted, frame, "species", features=("petal_width", "sepal_width"), at={"petal_length": 4.5}
-    )
-    points = some_points(display)
-    rows = pd.DataFrame(points, columns=["petal_width", "sepal_width"]).assign(
-        sepal_length=frame["sepal_length"].mean(), petal_length=4.5
-    )
-    assert (decided(display, points) == fitted.predict(rows)).all()
-    assert "at petal_length = 4.5, sepal_length = 5.84" in display.ax_.get_title()
-    assert display.ax_.get_title().startswith(f"Decision regions of {type(fitted).__name__}\n")
-
-
-@pytest.mark.parametrize(
-    "estimator", [IndicatorRegression(), FisherDiscriminant(threshold="least_error")], ids=str
-)
-def test_regions_of_two_classes_are_the_decisions(estimator: Any) -> None:
-    fitted = estimator.fit(plane(), "kind")
-    display = RegionsDisplay.from_estimator(fitted, plane(), "kind")
-    points = some_points(display)
-    assert (decided(display, points) == fitted.predict(pd.DataFrame(points, columns=PLANE))).all()
-    assert display.ax_.get_title() == f"Decision regions of {type(fitted).__name__}"
-    assert len(display.joint) == 1
-
-
-def test_regions_where_classes_stand_still() -> None:
-    rng = np.random.default_rng(4)
-    y = np.repeat([0, 1, 2], 20)
-    X = np.column_stack([rng.normal(size=60) + y, 1.0 * (y == 2)])
-    with pytest.warns(PerfectSeparationWarning):
-        fitted = FisherDiscriminant().fit(X, y)
-    display = RegionsDisplay.from_estimator(fitted, X, y)
-    points = some_points(display)
-    assert (decided(display, points) == fitted.predict(points)).all()
-
-
-def penguins() -> Any:
-    return datasets.penguins().drop(columns=["year"]).dropna()
-
-
-def test_categories_are_held_at_their_shares_or_at_a_value() -> None:
-    frame = penguins()
-    fitted = LinearDiscriminant(shrinkage=0.1).fit(frame, "species")
-    features = ("bill_length_mm", "bill_depth_mm")
-    at = {"island": "Dream", "sex": "female", "body_mass_g": 4000}
-    display = RegionsDisplay.from_estimator(fitted, frame, "species", features=features, at=at)
-    points = some_points(display)
-    rows = pd.DataFrame(points, columns=list(features)).assign(
-        island="Dream", sex="female", body_mass_g=4000.0
-    )
-    rows["flipper_length_mm"] = frame["flipper_length_mm"].mean()
-    assert (decided(display, points) == fitted.predict(rows)).all()
-    shares = RegionsDisplay.from_estimator(fitted, frame, "species", features=features)
-    assert "and 4 more" in shares.ax_.get_title()
-    assert "island = Dream, sex = female, body_mass_g = 4000 and" in display.ax_.get_title()
-    first = RegionsDisplay.from_estimator(fitted, frame, "species")
-    assert first.ax_.get_xlabel() == "bill_length_mm"
