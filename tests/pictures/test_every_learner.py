@@ -19,7 +19,7 @@ from sortal.bayes.displays import EvidenceDisplay, evidence_of, information, tab
 from sortal.errors import MissingValueWarning
 from sortal.evaluation import Confusion, Reliability, Roc
 from sortal.pictures import Pictures, Plan, Scene, Words, between_share
-from sortal.pictures.figures import CELLS
+from sortal.pictures.coarse import CELLS
 from sortal.pictures.shared import comparison_pictures, evaluation_pictures
 from sortal.plotting.comparison import ImportancesDisplay
 from sortal.tasks import registry

@@ -409,12 +409,16 @@ def _functions(estimator: object) -> Callable[[TableLike], Float]:
 
 
 def _less_costly(log_posterior: Float, costs: Float) -> Float:
-    """-ln Σ_i P(i|x) C_ij; what every answer costs alike where i is true is left out first.
+    """ln P(k|x) c_k where an error of class k costs c_k whatever is said, else -ln Σ_i P(i|x) C_ij.
 
-    Logarithms, because with two classes their difference is the log-odds plus a constant.
+    What every answer costs alike where i is true is left out first. Logarithms, because their
+    differences keep their digits where another class is all but certain.
     """
-    extra = log_of(costs - costs.min(axis=1, keepdims=True))
-    return -np.asarray(logsumexp(log_posterior[:, :, None] + extra, axis=1))
+    extra = costs - costs.min(axis=1, keepdims=True)
+    errors = extra.max(axis=1)
+    if np.array_equal(extra, errors[:, None] * (1 - np.eye(len(costs)))):
+        return log_posterior + log_of(errors)
+    return -np.asarray(logsumexp(log_posterior[:, :, None] + log_of(extra), axis=1))
 
 
 # --- Points of classes in the plane: how they are drawn, and the words around them ---------------

@@ -21,7 +21,7 @@ from sortal import (
     displays,
 )
 from sortal.errors import ColumnError, InputError, LabelError, ParameterError
-from sortal.pictures.figures import svg_of
+from sortal.pictures.svg import svg_of
 
 PLANE: Final = ["bill_length_mm", "bill_depth_mm"]
 COSTS: Final = [[0, 1, 1], [10, 0, 10], [1, 1, 0]]

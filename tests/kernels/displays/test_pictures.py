@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 
 from sortal import KernelDiscriminant, datasets
 from sortal.kernels.displays.contours import pictures
-from sortal.pictures.figures import CELLS
+from sortal.pictures.coarse import CELLS
 
 
 def spots(n: int = 60) -> tuple[pd.DataFrame, np.ndarray]:
