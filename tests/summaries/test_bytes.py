@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sortal.summaries.bytes import pack, unpack
 from tests.summaries.blocks import Table, build_batch, measure
 
 from sortal.errors import FormatError, SortalError
-from sortal.summaries.bytes import pack, unpack
 from sortal.summaries.class_moments import ClassMoments
 from sortal.summaries.counts import CellCounts, ClassCounts, RowCounts, ValueCounts
 from sortal.summaries.moments import ColumnMoments

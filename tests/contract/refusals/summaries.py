@@ -9,12 +9,12 @@ from functools import cache, partial
 from typing import Any, Final
 
 import numpy as np
+from sortal.summaries.bytes import pack, unpack
 from tests.contract.refusals.discriminants import refuse
 from tests.contract.refusals.table import Refusal
 from tests.summaries.blocks import Table, build_batch, measure, of_numbers
 
 from sortal.errors import ColumnError, FormatError, InputError, TrainingRowsError, WeightError
-from sortal.summaries.bytes import pack, unpack
 from sortal.summaries.class_moments import ClassMoments
 from sortal.summaries.counts import (
     CellCounts,
