@@ -229,7 +229,7 @@ class Array:
         """A reference; the numbers go to the store."""
         array = np.asarray(value)
         if array.dtype not in [TYPES[code].newbyteorder("=") for code in self.code.split("|")]:
-            raise TypeError(f"{scope.path} is of {array.dtype}, and its layout says {self.code}")
+            raise TypeError(f"{scope.path} is of {array.dtype}, and its record says {self.code}")
         return {"array": scope.store.put(scope.path, array)}
 
     def read(self, data: object, scope: Scope) -> NDArray[Any]:
