@@ -68,13 +68,17 @@ class FromSchema:
         return {"schema": schema, "classes": schema.classes, "design": Design(schema)}[self.what]
 
 
-@dataclass(frozen=True)
-class Flag:
-    """True or false."""
+class Simple:
+    """A field that is plain data as it is."""
 
-    def write(self, value: object, scope: Scope) -> bool:  # noqa: ARG002
-        """As it is."""
-        return bool(value)
+    def write(self, value: object, scope: Scope) -> object:  # noqa: ARG002
+        """The same, of Python's own type."""
+        return to_plain(value)
+
+
+@dataclass(frozen=True)
+class Flag(Simple):
+    """True or false."""
 
     def read(self, data: object, scope: Scope) -> bool:
         """Checked."""
@@ -83,15 +87,11 @@ class Flag:
 
 
 @dataclass(frozen=True)
-class Whole:
+class Whole(Simple):
     """A whole number between two bounds."""
 
     least: int = -(2**62)
     most: int = 2**62
-
-    def write(self, value: int, scope: Scope) -> int:  # noqa: ARG002
-        """As it is."""
-        return int(value)
 
     def read(self, data: object, scope: Scope) -> int:
         """Checked."""
@@ -119,14 +119,10 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Word:
+class Word(Simple):
     """Text; where there are `choices`, one of them."""
 
     choices: tuple[str, ...] = ()
-
-    def write(self, value: object, scope: Scope) -> str:  # noqa: ARG002
-        """As it is."""
-        return writable(str(value))
 
     def read(self, data: object, scope: Scope) -> str:
         """Checked."""
@@ -136,12 +132,8 @@ class Word:
 
 
 @dataclass(frozen=True)
-class CellField:
+class CellField(Simple):
     """A cell of a table: text, a number, a truth value or nothing."""
-
-    def write(self, value: Value | None, scope: Scope) -> object:  # noqa: ARG002
-        """As plain data."""
-        return to_plain(value)
 
     def read(self, data: object, scope: Scope) -> Value | None:
         """Checked."""

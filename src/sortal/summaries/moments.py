@@ -6,6 +6,7 @@ the weight; what reads it divides one by the other.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -137,16 +138,9 @@ class ColumnMoments:
             absent = np.zeros((1, part.shape[1]), dtype=part.dtype)
             return np.asarray(np.vstack([part, absent])[at])
 
-        return ColumnMoments(
-            names,
-            self.classes,
-            moved(self.units),
-            moved(self.mean),
-            moved(self.tail),
-            moved(self.m2),
-            moved(self.slack),
-            self.exponent,
-        )
+        arrays = ("units", "mean", "tail", "m2", "slack")
+        changes: Any = {name: moved(getattr(self, name)) for name in arrays}
+        return replace(self, names=names, **changes)
 
     def over(self, classes: Values) -> ColumnMoments:
         """The moments over a longer list of classes; absent ones have no weight."""
