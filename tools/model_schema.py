@@ -1,4 +1,4 @@
-"""Write docs/model_file.schema.json, the JSON Schema of manifests, which follows from the layouts.
+"""Write docs/model_file.schema.json, the JSON Schema of manifests, which follows from the records.
 
 python tools/model_schema.py            write it
 python tools/model_schema.py --check    change nothing; fail if it is out of date

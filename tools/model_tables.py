@@ -1,4 +1,4 @@
-"""Write the tables of docs/model_file.md, which follow from the layouts.
+"""Write the tables of docs/model_file.md, which follow from the records.
 
 python tools/model_tables.py            write them
 python tools/model_tables.py --check    change nothing; fail if they are out of date

@@ -18,7 +18,7 @@ from sortal.data.columns import ColumnSchema, Design, Schema, Value, Values, cro
 from sortal.errors import FormatError
 from sortal.modelfile.arrays import ArrayReader, ArrayWriter
 from sortal.modelfile.fields import INF, LABEL_TYPE, schema_in, schema_out
-from sortal.modelfile.record import RecordField, limits, of_schema, record, same
+from sortal.modelfile.record import RecordField, layout_of, limits, of_schema, record, same
 from sortal.modelfile.values import NotPlainError, Scope, from_plain, to_plain
 from sortal.tasks.load import load
 
@@ -148,6 +148,27 @@ def test_what_is_of_another_type_than_its_field_is_a_mistake_of_ours() -> None:
         round_trip(outer(terms=np.zeros((2, 3), dtype=np.float32)))
     with pytest.raises(TypeError, match=r"m\.inner"):
         round_trip(outer(inner=Other("x")))
+
+
+@record()
+class Misspelled:
+    n: int = limits(last="9")
+
+
+@record()
+class Shapeless:
+    terms: Float
+
+
+@record()
+class Long:
+    word: str = limits("words")
+
+
+@pytest.mark.parametrize("cls", [Misspelled, Shapeless, Long])
+def test_limits_that_a_type_cannot_have_are_a_mistake_of_ours(cls: Any) -> None:
+    with pytest.raises(TypeError, match="cannot have"):
+        layout_of(cls)
 
 
 PLAIN: list[tuple[Any, Any]] = [

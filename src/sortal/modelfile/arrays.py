@@ -118,7 +118,7 @@ class ArrayReader(Store):
 
     def _flat(self, name: str, entry: dict[str, Any]) -> NDArray[Any]:
         dtype, n, at = TYPES[entry["type"]], math.prod(entry["shape"]), self._at[name]
-        if entry["type"] == "b1" and max(self._numbers[at : at + n], default=0) > 1:
+        if entry["type"] == "b1" and np.frombuffer(self._numbers, "u1", n, at).max(initial=0) > 1:
             raise FormatError(f"The array {name!r} holds more than truth values: damaged?")
         flat = np.frombuffer(self._numbers, dtype, n, at).astype(
             dtype.newbyteorder("="), copy=False

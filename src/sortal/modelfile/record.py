@@ -141,7 +141,12 @@ def layout_of(cls: type[Any]) -> dict[str, Field[Any]]:
 def kind_of(hint: Any, own: Limits = _NONE) -> Field[Any]:
     """The kind of field that a type is, within limits."""
     origin, parts = get_origin(hint) or hint, get_args(hint)
-    if origin in _SIMPLE:
+    simple, array = origin in _SIMPLE, origin is np.ndarray
+    if ((simple or array) and own.passed) or (simple and own.dims) or (array and not own.dims):
+        raise TypeError(
+            f"{hint} cannot have {own}: arrays have lengths, and records are passed some"
+        )
+    if simple:
         return _SIMPLE[origin](own)
     if is_dataclass(origin):
         return RecordField[Any](hint, **own.passed)
