@@ -529,12 +529,3 @@ def test_every_step_adds_its_rounding_to_the_bound() -> None:
     assert (both.slack >= a.slack + b.slack + EPS * sizes(both)).all()
     rest = both.subtract(b)
     assert (rest.slack >= both.slack + b.slack + 2 * EPS * sizes(both)).all()
-
-
-# --- Bytes ---------------------------------------------------------------------------------------
-
-
-@given(table=tables())
-def test_bytes_lose_nothing(table: Table) -> None:
-    found = measure(table)
-    assert facts(from_bytes(ClassMoments, to_bytes(found))) == facts(found)
