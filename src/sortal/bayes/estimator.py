@@ -20,19 +20,11 @@ from sortal.base.to_sklearn import (
 from sortal.bayes.explain import BayesExplanation, explain
 from sortal.bayes.learn import BayesOptions, build_model, class_units, plan, read_schema
 from sortal.bayes.leave_one_out import leave_out
-from sortal.bayes.model import (
-    BayesModel,
-    answer,
-    linear_functions,
-    read_given,
-    warn_of_impossible,
-)
+from sortal.bayes.model import BayesModel, answer, linear_functions, read_given, warn_of_impossible
 from sortal.bayes.working import show_working
 from sortal.decision.posterior import n_impossible
 from sortal.decision.scores import public_functions
 from sortal.errors import ParameterError
-from sortal.modelfile.arrays import RecordField, SummaryField
-from sortal.modelfile.fields import Layout
 from sortal.records.tables import Explanations
 from sortal.summaries.value_tables import BayesSummary
 
@@ -90,7 +82,7 @@ def _agrees(fitted: BayesFit) -> bool:
 
 BAYES = Learner(
     options=BayesOptions,
-    kept=Layout(model=RecordField(BayesModel), summary=SummaryField(BayesSummary)),
+    kept={"model": BayesModel, "summary": BayesSummary},
     plan=lambda training, options: plan(training.source.schema, options),
     later_plan=lambda schema, options, fitted: plan(schema, options),  # noqa: ARG005
     schema=read_schema,

@@ -58,16 +58,6 @@ from sortal.errors import (
     PerfectSeparationWarning,
     warn,
 )
-from sortal.modelfile.arrays import Array, RecordField, SummaryField
-from sortal.modelfile.fields import (
-    Flag,
-    FromSchema,
-    Layout,
-    Number,
-    OptionalField,
-    Several,
-    ValuesField,
-)
 from sortal.records.tables import Explanations, framed
 from sortal.summaries.counts import DiscriminantSummary, Fill
 
@@ -101,25 +91,6 @@ F = TypeVar("F", bound="ScoredModel")
 
 
 # --- Learners of discriminants -------------------------------------------------------------------
-
-_FILL = Layout(
-    numbers=Several(Number(), "numbers"),
-    values=Several(ValuesField(), "categories"),
-    shares=Several(Several(Number(least=0.0)), "categories"),
-)
-
-# Of given moments: third and fourth powers are not known, and `slack` is 0.
-_MOMENTS = Layout(
-    design=FromSchema("design"),
-    weight=Array("f8", "classes", least=0.0),
-    rows=Array("f8", "classes", least=0.0),
-    center=Array("f8", "terms"),
-    gap=Array("f8", "classes", "terms"),
-    scatter=Array("f8", "classes", "terms", "terms"),
-    third=Array("f8", "classes", "terms", nan=True),
-    fourth=Array("f8", "classes", nan=True),
-    exact=Flag(),
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -253,12 +224,12 @@ def _shared(
 
     remedy = "Fill them, or set missing='drop_rows' or missing='mean'."
     return {
-        "kept": Layout(
-            summary=OptionalField(SummaryField(DiscriminantSummary)),
-            fill=OptionalField(RecordField(Fill, _FILL)),
-            given=OptionalField(RecordField(ClassStatistics, _MOMENTS)),
-            model=RecordField(record),
-        ),
+        "kept": {
+            "summary": DiscriminantSummary | None,
+            "fill": Fill | None,
+            "given": ClassStatistics | None,
+            "model": record,
+        },
         "plan": _plan,
         "later_plan": lambda schema, options, fitted: plan(schema, fitted.plan.fill),  # noqa: ARG005
         "schema": _read_schema,

@@ -18,6 +18,7 @@ from sortal.decision.posterior import log_of, posterior
 from sortal.discriminants.linear_functions import TermBlock, in_loops
 from sortal.discriminants.statistics import multiply, multiply_rows
 from sortal.errors import TrainingRowsError
+from sortal.modelfile.record import same
 from sortal.records.tables import table_of
 
 if TYPE_CHECKING:
@@ -276,7 +277,7 @@ def leave_one_out(tiles: Tiles) -> Callable[[Batch], LeaveOneOutPosteriors]:
 def same_rows(a: DiscriminantSummary, b: DiscriminantSummary) -> bool:
     """Whether two summaries can be of the same rows: equal counts, and moments but for rounding."""
     counts = (a.rows, b.rows), (a.sizes, b.sizes)
-    if any(one.to_bytes() != other.to_bytes() for one, other in counts):
+    if not all(same(*pair) for pair in counts):
         return False
     x, y = a.moments, b.moments
     if (x.classes, x.values, x.exponent) != (y.classes, y.values, y.exponent):

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from sortal import native
-from sortal.data.columns import MISSING, UNKNOWN, as_numbers, given_values
+from sortal._typing import Float
+from sortal.data.columns import MISSING, UNKNOWN, Design, as_numbers, given_values
 from sortal.data.table import LARGEST, infinite, too_large, two_sum
 from sortal.decision.geometry import survey
 from sortal.decision.posterior import across
@@ -26,16 +27,16 @@ from sortal.discriminants.gaussian import (
     patterns_of,
 )
 from sortal.errors import ParameterError, listed
-from sortal.modelfile.arrays import Array, OneOf, RecordField
-from sortal.modelfile.fields import INF, FromSchema, Layout, OptionalField, check_scatter, need
+from sortal.modelfile.fields import INF, check_scatter, need
+from sortal.modelfile.record import limits, record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from sortal._typing import Codes, Counts, Float, Label, Mask, Places
-    from sortal.data.columns import Design, Values
+    from sortal._typing import Codes, Counts, Label, Mask, Places
+    from sortal.data.columns import Values
     from sortal.data.sources import Batch
     from sortal.decision.scores import RowFunctions
 
@@ -114,7 +115,7 @@ def in_loops(design: Design, terms: Float) -> Float:
 _FAR = 1e150
 
 
-@dataclass(frozen=True, eq=False)
+@record()
 class Means:
     """Class means as center + gap[k] + tail[k]: what the float64 of a gap cannot hold is kept.
 
@@ -122,15 +123,9 @@ class Means:
     however far away others lie.
     """
 
-    center: Float
-    gap: Float
-    tail: Float
-
-    LAYOUT: ClassVar[Layout] = Layout(
-        center=Array("f8", "terms"),
-        gap=Array("f8", "classes", "terms"),
-        tail=Array("f8", "classes", "terms"),
-    )
+    center: Float = limits("terms")
+    gap: Float = limits("classes", "terms")
+    tail: Float = limits("classes", "terms")
 
     def squares(self, block: TermBlock, roots: Float) -> Float:
         """‖(x - μ_k)ᵀR_k‖² of all rows, a column a class; NaN where a term is not known."""
@@ -169,26 +164,18 @@ def _triangles(roots: Float) -> Float:
     return np.asarray(np.linalg.qr(roots, mode="r")).transpose(0, 2, 1).copy()
 
 
-@dataclass(frozen=True, eq=False)
+@record()
 class ConditionalMean:
     """A term that is not known takes its mean given the known ones. (S 15)
 
     By the scatter `total` of all rows, whatever their class, about their mean at center + `mean`.
     """
 
-    total: Float
-    mean: Float
-    magnitude: Float
-    weights: Float
-    offsets: Float
-
-    LAYOUT: ClassVar[Layout] = Layout(
-        total=Array("f8", "terms", "terms"),
-        mean=Array("f8", "terms"),
-        magnitude=Array("f8", "terms", least=0.0),
-        weights=Array("f8", "terms", "functions"),
-        offsets=Array("f8", "functions", least=-INF),
-    )
+    total: Float = limits("terms", "terms")
+    mean: Float = limits("terms")
+    magnitude: Float = limits("terms", least=0.0)
+    weights: Float = limits("terms", "functions")
+    offsets: Float = limits("functions", least=-INF)
 
     def check(self) -> None:
         """Refuse what is no scatter of rows."""
@@ -223,14 +210,12 @@ class ConditionalMean:
         return some, offsets + gap @ (some - root)
 
 
-@dataclass(frozen=True, eq=False)
+@record()
 class Nearest:
     """Class means, and a root that leads to where distances from them are the plain ones."""
 
     means: Means
-    root: Float
-
-    LAYOUT: ClassVar[Layout] = Layout(means=RecordField(Means), root=Array("f8", "terms", "rank"))
+    root: Float = limits("terms", "rank")
 
     def squares(self, block: TermBlock) -> Float:
         """Squared distances of a block's rows; NaN where a term is not known."""
@@ -238,7 +223,7 @@ class Nearest:
         return self.means.squares(block, np.broadcast_to(self.root, (K, *self.root.shape)))
 
 
-@dataclass(frozen=True, eq=False)
+@record()
 class LinearMap:
     """offsets + (x - center)ᵀ weights, a column a function; `missing` says what to do without x.
 
@@ -247,23 +232,11 @@ class LinearMap:
     """
 
     design: Design
-    center: Float
-    weights: Float
-    offsets: Float
-    missing: GaussianClasses | ConditionalMean
-    nearest: Nearest | None = None
-
-    LAYOUT: ClassVar[Layout] = Layout(
-        design=FromSchema("design"),
-        center=Array("f8", "terms"),
-        weights=Array("f8", "terms", "functions"),
-        offsets=Array("f8", "functions", least=-INF),
-        missing=OneOf(
-            {"gaussian": GaussianClasses, "conditional mean": ConditionalMean},
-            functions="functions",
-        ),
-        nearest=OptionalField(RecordField(Nearest, classes="functions")),
-    )
+    center: Float = limits("terms")
+    weights: Float = limits("terms", "functions")
+    offsets: Float = limits("functions", least=-INF)
+    missing: GaussianClasses | ConditionalMean = limits(functions="functions")
+    nearest: Nearest | None = limits(classes="functions", default=None)
 
     def __call__(self, batch: Batch) -> Mapped:
         """The functions of a block's rows."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
+from sortal._typing import Float
 from sortal.base.learner import counted_cells
 from sortal.base.options import one_of
 from sortal.data.columns import ColumnSchema, Design, Schema, as_value, sort_values, union
@@ -26,6 +27,7 @@ from sortal.errors import (
     warn,
 )
 from sortal.modelfile.fields import check_scatter, check_squares, need
+from sortal.modelfile.record import limits, record
 from sortal.summaries.counts import Fill, SummarizeDiscriminant
 from sortal.summaries.value_tables import SummarizeBayes
 
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from sortal._typing import ClassWeight, Float, Mask, PriorsLike
+    from sortal._typing import ClassWeight, Mask, PriorsLike
     from sortal.data.columns import Values
     from sortal.decision.geometry import Geometry
     from sortal.summaries.counts import ClassCounts, DiscriminantSummary, RowCounts
@@ -90,7 +92,7 @@ INDICATORS = "A category enters as one indicator for each of its values"
 WORST_CONDITION = 1e10
 
 
-@dataclass(frozen=True, eq=False)
+@record()
 class ClassStatistics:
     """Per class: weight, rows, mean and scatter over the terms of a design, classes weighted.
 
@@ -104,16 +106,17 @@ class ClassStatistics:
     """
 
     design: Design
-    weight: Float
-    rows: Float
-    center: Float
-    gap: Float
-    scatter: Float
-    third: Float
-    fourth: Float
+    weight: Float = limits("classes", least=0.0)
+    rows: Float = limits("classes", least=0.0)
+    center: Float = limits("terms")
+    gap: Float = limits("classes", "terms")
+    scatter: Float = limits("classes", "terms", "terms")
+    third: Float = limits("classes", "terms", nan=True)
+    fourth: Float = limits("classes", nan=True)
     exact: bool = False
-    slack: Float | float = 0.0
-    tail: Float | float = 0.0
+    # of moments that are given, and hence kept in a file, nothing of this is known
+    slack: Float | float = field(default=0.0, compare=False)
+    tail: Float | float = field(default=0.0, compare=False)
 
     def check(self) -> None:
         """Refuse, of moments from a file, what no rows have and what cannot be calculated with."""

@@ -13,12 +13,7 @@ from sortal.base.learner import Learner, refuse_one_class
 from sortal.decision.options import read_class_weight, whole_number
 from sortal.decision.scores import ask, ask_densities
 from sortal.errors import ParameterError
-from sortal.kernels.basis import (
-    KernelBasis,
-    KernelSummary,
-    basis_of,
-    count_training,
-)
+from sortal.kernels.basis import KernelBasis, KernelSummary, basis_of, count_training
 from sortal.kernels.explain import explain_rows, read_kernel_rows
 from sortal.kernels.first_pass import WORDS, choose_basis, plan_basis, refuse_hollow
 from sortal.kernels.learn import (
@@ -35,8 +30,6 @@ from sortal.kernels.leave_one_out import SUMMED, choose_ridge, leave_out
 from sortal.kernels.model import KernelModel, kernel_name, rows_at_a_time
 from sortal.kernels.primal import StagedProgress
 from sortal.kernels.working import show_kernel
-from sortal.modelfile.arrays import RecordField, SummaryField
-from sortal.modelfile.fields import Layout
 from sortal.records.tables import Explanations
 from sortal.summaries.counts import DiscriminantSummary
 
@@ -179,7 +172,7 @@ def _pack(fitted: KernelFit) -> dict[str, object]:
             "This kernel is a function, and a model file holds data only, no code: use a named "
             "kernel, give the kernel matrix with kernel='precomputed', or pickle the estimator."
         )
-    return {"counts": fitted.summary.counts, "model": fitted.model}
+    return {"summary": fitted.summary.counts, "model": fitted.model}
 
 
 def _unpack(
@@ -189,7 +182,7 @@ def _unpack(
     options: KernelOptions,
 ) -> tuple[KernelBasis, KernelSummary, KernelModel]:
     model: KernelModel = kept["model"]
-    counts: DiscriminantSummary = kept["counts"]
+    counts: DiscriminantSummary = kept["summary"]
     weight, _ = class_counts(counts, model.classes)
     factor = read_class_weight(options.class_weight, model.classes, weight)
     basis = basis_of(model, factor)
@@ -207,7 +200,7 @@ def _agrees(fitted: KernelFit) -> bool:
 
 KERNEL = Learner(
     options=KernelOptions,
-    kept=Layout(counts=SummaryField(DiscriminantSummary), model=RecordField(KernelModel)),
+    kept={"model": KernelModel, "summary": DiscriminantSummary},
     plan=plan_basis,
     later_plan=_later_plan,
     schema=read_schema,

@@ -83,7 +83,7 @@ class Searcher:
         exclude: Int64 | None = None,
         n_threads: int = 1,
     ) -> tuple[Float, Int64]:
-        """Keys and positions of the k nearest rows of each query, padded with inf and -1.
+        """Keys and positions of the k nearest rows of each query, padded with inf and -1. (S 72)
 
         Of queries, -1 is a missing value and -2 a code that differs from every row's. `exclude` has
         for each query a position that is not to be found, or -1.

@@ -12,8 +12,6 @@ from sortal.base.learner import CellWords, FitReport, Learner, refuse_no_rows
 from sortal.decision.options import whole_number
 from sortal.engines import gather, n_threads
 from sortal.errors import InputError, ParameterError
-from sortal.modelfile.arrays import RecordField
-from sortal.modelfile.fields import Layout
 from sortal.neighbors.explain import NeighborsExplanation, explain
 from sortal.neighbors.learn import (
     NeighborsOptions,
@@ -110,7 +108,7 @@ def _unpack(
 
 NEIGHBORS = Learner(
     options=NeighborsOptions,
-    kept=Layout(model=RecordField(NeighborsModel)),
+    kept={"model": NeighborsModel},
     plan=lambda training, options: plan(training.source.schema, options),
     later_plan=lambda schema, options, fitted: plan(schema, options, fitted.summary.next_id),
     schema=read_schema,

@@ -9,13 +9,14 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from itertools import count
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, overload
 
 import narwhals as nw
 import numpy as np
 
 from sortal.errors import ParameterError, counted
-from sortal.modelfile.fields import BACKENDS, CellField, Layout, Several, Word
+from sortal.modelfile.fields import BACKENDS
+from sortal.modelfile.record import limits, record
 from sortal.records import render as faces
 from sortal.records.render import page
 
@@ -29,25 +30,16 @@ Cell = str | bool | int | float | None
 MOST_TABLES, MOST_ROWS, MOST_COLUMNS, MOST_SIGNS = 20, 100, 100, 500
 
 
-@dataclass(frozen=True, repr=False)
+@record(eq=True, repr=False)
 class Table:
     """A titled table; `equation` is the tag of the formula behind it, as in docs/math.md."""
 
     name: str
     title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    columns: tuple[str, ...] = limits("heads")
+    rows: tuple[tuple[Cell, ...], ...] = limits("*", "heads")
     equation: str = ""
-    backend: str = "pandas"
-
-    LAYOUT: ClassVar[Layout] = Layout(
-        name=Word(),
-        title=Word(),
-        columns=Several(Word(), "heads"),
-        rows=Several(Several(CellField(), "heads")),
-        equation=Word(),
-        backend=Word(BACKENDS),
-    )
+    backend: str = limits(among=BACKENDS, default="pandas")
 
     def short(self) -> Table:
         """The first rows and columns of a long table, with a title that says so."""

@@ -8,17 +8,21 @@ the last digits even where all numbers lie near 1e8: merging loses nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from sortal._typing import Counts, Float
 from sortal.data.columns import Values, kept, places, union
 from sortal.data.table import LARGEST, two_sum
 from sortal.errors import TrainingRowsError
-from sortal.summaries.bytes import pack, unpack
+from sortal.modelfile.fields import need
+from sortal.modelfile.record import limits, record
 from sortal.summaries.protocol import (
+    MOST_SQUARES,
+    exponent,
     refuse_negative,
     refuse_other_columns,
     refuse_overflow,
@@ -30,7 +34,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sortal._typing import Counts, Float, Mask, Places
+    from sortal._typing import Mask, Places
 
 
 # What is left after subtraction may have lost this share of itself to rounding, not more.
@@ -38,12 +42,8 @@ _CANCELLATION = 1e-12
 
 _EPS = float(np.finfo(float).eps)
 
-_MOST = 2.0**63 * LARGEST**2
 
-_ARRAYS = ("units", "origin", "mean", "scatter", "third", "fourth", "slack")
-
-
-@dataclass(frozen=True, eq=False)
+@record()
 class ClassMoments:
     """Moments of rows of numbers within each class k, in units of weight.
 
@@ -56,17 +56,22 @@ class ClassMoments:
     """
 
     numbers: tuple[str, ...]
-    categories: tuple[str, ...]
-    values: tuple[Values, ...]
-    classes: Values
-    units: Counts
-    origin: Float
-    mean: Float
-    scatter: Float
-    third: Float
-    fourth: Float
-    slack: Float
-    exponent: int = 0
+    categories: tuple[str, ...] = limits("attributes")
+    values: tuple[Values, ...] = limits("attributes")
+    classes: Values = limits("labels")
+    units: Counts = limits("labels", least=0)
+    origin: Float = limits("labels", "width", least=-LARGEST, most=LARGEST)
+    mean: Float = limits("labels", "width", least=-LARGEST, most=LARGEST)
+    scatter: Float = limits("labels", "width", "width", least=-MOST_SQUARES, most=MOST_SQUARES)
+    third: Float = limits("labels", "width")
+    fourth: Float = limits("labels", least=0.0, most=np.inf)
+    slack: Float = limits("labels", "width+1", least=0.0)
+    exponent: int = exponent()
+
+    def check(self) -> None:
+        """Refuse terms that are not those of the columns, and what is no spread."""
+        need(self.origin.shape[1] == self.n_terms, "terms of other columns")
+        need((diagonals(self.scatter) >= 0).all(), "a negative sum of squares")
 
     @property
     def n_terms(self) -> int:
@@ -282,40 +287,6 @@ class ClassMoments:
             at.append(places({value: first + v for v, value in enumerate(longer)}, own))
             first += len(longer)
         return np.concatenate(at)
-
-    def to_bytes(self) -> bytes:
-        """Versioned bytes."""
-        meta = {
-            "numbers": self.numbers,
-            "categories": self.categories,
-            "values": self.values,
-            "classes": self.classes,
-            "exponent": self.exponent,
-        }
-        return pack("class moments", meta, {name: getattr(self, name) for name in _ARRAYS})
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> Self:
-        """Read what `to_bytes` wrote."""
-        got = unpack("class moments", data)
-        numbers, categories = got.names("numbers"), got.names("categories")
-        values, classes = got.values(len(categories)), got.classes()
-        K, p = len(classes), len(numbers) + sum(map(len, values))
-        most = float(np.finfo(float).max)
-        return cls(
-            numbers,
-            categories,
-            values,
-            classes,
-            got.counts("units", K),
-            got.numbers("origin", K, p, least=-LARGEST, most=LARGEST),
-            got.numbers("mean", K, p, least=-LARGEST, most=LARGEST),
-            got.scatters("scatter", K, p, most=_MOST),
-            got.numbers("third", K, p, least=-most, most=most),
-            got.numbers("fourth", K, least=0.0, most=np.inf),
-            got.numbers("slack", K, p + 1, least=0.0, most=most),
-            got.exponent(),
-        )
 
 
 def moments_of_sums(

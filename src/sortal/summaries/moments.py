@@ -6,18 +6,21 @@ the weight; what reads it divides one by the other.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from sortal import native
+from sortal._typing import Counts, Float
 from sortal.data.columns import Values, as_numbers, kept, union
 from sortal.data.table import LARGEST, infinite, too_large, two_sum
 from sortal.errors import TrainingRowsError
-from sortal.summaries.bytes import pack, unpack
+from sortal.modelfile.record import limits, record
 from sortal.summaries.class_moments import ClassMoments, diagonals, moments_of_sums
 from sortal.summaries.protocol import (
+    MOST_SQUARES,
+    exponent,
     refuse_negative,
     refuse_other_columns,
     refuse_overflow,
@@ -29,7 +32,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sortal._typing import Codes, Counts, Float, Mask, Places
+    from sortal._typing import Codes, Mask, Places
     from sortal.data.columns import CategoryColumn
     from sortal.data.sources import Batch
 
@@ -40,7 +43,7 @@ _CANCELLATION = 1e-12
 _EPS = float(np.finfo(float).eps)
 
 
-@dataclass(frozen=True, eq=False)
+@record()
 class ColumnMoments:
     """units[j, k], mean[j, k] and m2[j, k] of number column j within class k.
 
@@ -49,14 +52,14 @@ class ColumnMoments:
     `slack` bounds what rounding may have done to M2 so far, also in rows taken out since.
     """
 
-    names: tuple[str, ...]
-    classes: Values
-    units: Counts
-    mean: Float
-    tail: Float
-    m2: Float
-    slack: Float
-    exponent: int = 0
+    names: tuple[str, ...] = limits("measured")
+    classes: Values = limits("labels")
+    units: Counts = limits("measured", "labels", least=0)
+    mean: Float = limits("measured", "labels", least=-LARGEST, most=LARGEST)
+    tail: Float = limits("measured", "labels", least=-LARGEST, most=LARGEST)
+    m2: Float = limits("measured", "labels", least=0.0, most=MOST_SQUARES)
+    slack: Float = limits("measured", "labels", least=0.0, most=MOST_SQUARES)
+    exponent: int = exponent()
 
     def merge(self, other: Self) -> ColumnMoments:
         """The moments of both sets of rows. (S 6)"""
@@ -135,35 +138,9 @@ class ColumnMoments:
             absent = np.zeros((1, part.shape[1]), dtype=part.dtype)
             return np.asarray(np.vstack([part, absent])[at])
 
-        return ColumnMoments(
-            names,
-            self.classes,
-            moved(self.units),
-            moved(self.mean),
-            moved(self.tail),
-            moved(self.m2),
-            moved(self.slack),
-            self.exponent,
-        )
-
-    def to_bytes(self) -> bytes:
-        """Versioned bytes."""
-        meta = {"names": self.names, "classes": self.classes, "exponent": self.exponent}
-        numbers = {"mean": self.mean, "tail": self.tail, "m2": self.m2, "slack": self.slack}
-        return pack("moments", meta, {"units": self.units, **numbers})
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> Self:
-        """Read what `to_bytes` wrote."""
-        got = unpack("moments", data)
-        names, classes = got.names(), got.classes()
-        shape = len(names), len(classes)
-        units = got.counts("units", *shape)
-        mean = got.numbers("mean", *shape, least=-LARGEST, most=LARGEST)
-        tail = got.numbers("tail", *shape, least=-LARGEST, most=LARGEST)
-        m2 = got.numbers("m2", *shape, least=0.0, most=2.0**63 * LARGEST**2)
-        slack = got.numbers("slack", *shape, least=0.0, most=2.0**63 * LARGEST**2)
-        return cls(names, classes, units, mean, tail, m2, slack, got.exponent())
+        arrays = ("units", "mean", "tail", "m2", "slack")
+        changes: Any = {name: moved(getattr(self, name)) for name in arrays}
+        return replace(self, names=names, **changes)
 
     def over(self, classes: Values) -> ColumnMoments:
         """The moments over a longer list of classes; absent ones have no weight."""

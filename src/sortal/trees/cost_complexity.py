@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from sortal import native
-from sortal.modelfile.fields import INF, Layout, Number, OptionalField, Several, Whole, Word, need
+from sortal.modelfile.fields import INF, need
+from sortal.modelfile.record import limits, record
 from sortal.native import trees
 from sortal.native.trees import collapse_strengths
 from sortal.records.tables import Table, fields_of
@@ -35,7 +36,7 @@ _HEADS = ("cp", "n_leaves", "error", "cv_error", "cv_deviation")
 _ALIKE = 1e-12
 
 
-@dataclass(frozen=True)
+@record(eq=True)
 class CostComplexityPath:
     """One entry a tree, from the root alone to the largest.
 
@@ -45,25 +46,14 @@ class CostComplexityPath:
     cross-validation. `chosen` is the place of the tree that was taken, by the rule `chosen_by`.
     """
 
-    cp: tuple[float, ...]
-    n_leaves: tuple[int, ...]
-    error: tuple[float, ...]
-    cv_error: tuple[float, ...] | None = None
-    cv_deviation: tuple[float, ...] | None = None
-    n_folds: int | None = None
-    chosen: int | None = None
+    cp: tuple[float, ...] = limits("trees", least=0.0, most=INF)
+    n_leaves: tuple[int, ...] = limits("trees", least=1)
+    error: tuple[float, ...] = limits("trees", least=0.0)
+    cv_error: tuple[float, ...] | None = limits("trees", least=0.0, default=None)
+    cv_deviation: tuple[float, ...] | None = limits("trees", least=0.0, default=None)
+    n_folds: int | None = limits(least=1, default=None)
+    chosen: int | None = limits(least=0, default=None)
     chosen_by: str = ""
-
-    LAYOUT: ClassVar[Layout] = Layout(
-        cp=Several(Number(least=0.0, most=INF), "trees"),
-        n_leaves=Several(Whole(least=1), "trees"),
-        error=Several(Number(least=0.0), "trees"),
-        cv_error=OptionalField(Several(Number(least=0.0), "trees")),
-        cv_deviation=OptionalField(Several(Number(least=0.0), "trees")),
-        n_folds=OptionalField(Whole(least=1)),
-        chosen=OptionalField(Whole(least=0)),
-        chosen_by=Word(),
-    )
 
     def check(self) -> None:
         """Refuse a choice that is none of the trees, and half of a cross-validation."""

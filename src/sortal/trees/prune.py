@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,8 +15,7 @@ from sortal.decision.folds import assign_folds, from_pairs, held_out, numbered
 from sortal.decision.options import is_whole, read_seed
 from sortal.engines import n_threads
 from sortal.errors import OneLeafWarning, ParameterError, agreed, brief, counted, warn
-from sortal.modelfile.arrays import RecordField
-from sortal.modelfile.fields import Layout, OptionalField, Several, Word
+from sortal.modelfile.record import record
 from sortal.native import trees
 from sortal.native.trees import LEAF, added_errors, prune_raising, score_branches, score_tests
 from sortal.trees.cost_complexity import (
@@ -29,14 +28,7 @@ from sortal.trees.cost_complexity import (
     strengths_of,
     take_rows,
 )
-from sortal.trees.learn import (
-    TreeOptions,
-    check_together,
-    grow,
-    unseen_codes,
-    validates,
-    with_rows,
-)
+from sortal.trees.learn import TreeOptions, check_together, grow, unseen_codes, validates, with_rows
 from sortal.trees.model import TreeModel
 from sortal.trees.rows import answer, multiples_of, read_rows, scale_rows, unscale
 
@@ -266,18 +258,12 @@ def _judge(parts: Counts, total: int, criterion: int) -> tuple[float, float]:
 # --- What each way of pruning makes of a tree ----------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
+@record()
 class FittedTree(TreeModel):
     """A tree with what pruning leaves beside it: what was done, and the nested trees, if any."""
 
     notes: tuple[str, ...] = ()
     cp_table: CostComplexityPath | None = None
-
-    LAYOUT: ClassVar[Layout] = Layout(
-        **TreeModel.LAYOUT,
-        notes=Several(Word()),
-        cp_table=OptionalField(RecordField(CostComplexityPath)),
-    )
 
 
 def fitted_tree(
@@ -461,7 +447,7 @@ _LARGER = "they take the branch of larger weight, or stay where a node has one b
 
 TREE = Learner(
     options=TreeOptions,
-    kept=Layout(model=RecordField(FittedTree)),
+    kept={"model": FittedTree},
     plan=lambda training, options: partial(read_rows, declared=training.declared, options=options),
     later_plan=lambda schema, options, fitted: partial(  # noqa: ARG005
         read_rows, declared=schema, options=options

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy.special import ndtr
 
+from sortal._typing import Float
 from sortal.base.options import categorical_features, costs, n_jobs, one_of, option
+from sortal.data.columns import Values
 from sortal.decision.geometry import EPS, Geometry, survey
 from sortal.decision.options import n_directions
 from sortal.decision.posterior import log_of
@@ -36,24 +38,14 @@ from sortal.discriminants.statistics import (
 )
 from sortal.engines import gather
 from sortal.errors import ParameterError
-from sortal.modelfile.arrays import Array, RecordField
-from sortal.modelfile.fields import (
-    INF,
-    FromSchema,
-    Layout,
-    Number,
-    OptionalField,
-    check_prior,
-    check_scatter,
-    check_squares,
-    need,
-)
+from sortal.modelfile.fields import INF, check_prior, check_scatter, check_squares, need
+from sortal.modelfile.record import limits, of_schema, record
 from sortal.records.tables import table_of
 
 if TYPE_CHECKING:
-    from sortal._typing import CategoricalFeatures, CostsLike, Float, Mask, PriorsLike
+    from sortal._typing import CategoricalFeatures, CostsLike, Mask, PriorsLike
     from sortal.base.learner import Training
-    from sortal.data.columns import Schema, Values
+    from sortal.data.columns import Schema
     from sortal.discriminants.statistics import ClassStatistics, MissingPolicy, UnknownPolicy
     from sortal.records.tables import Table
     from sortal.summaries.counts import DiscriminantSummary
@@ -95,7 +87,7 @@ class FisherOptions:
     n_jobs: int | None = n_jobs()
 
 
-@dataclass(frozen=True, eq=False)
+@record()
 class Criterion:
     """J(w) = wᵀBw / wᵀSw, with B from the rows of `between` and S = `within`. (ZM 20.7)
 
@@ -105,12 +97,8 @@ class Criterion:
     alike; for two classes that would be a_1 a_2 / (a_1 + a_2) times the former. (S 98)
     """
 
-    between: Float
-    within: Float
-
-    LAYOUT: ClassVar[Layout] = Layout(
-        between=Array("f8", "parts", "terms"), within=Array("f8", "terms", "terms")
-    )
+    between: Float = limits("parts", "terms")
+    within: Float = limits("terms", "terms")
 
     def check(self) -> None:
         """Refuse what is no scatter of rows."""
@@ -142,7 +130,7 @@ class Criterion:
         return np.inf if apart > 0 else 0.0
 
 
-@dataclass(frozen=True, eq=False)
+@record()
 class FisherModel:
     """Directions of unit length, one a column, best first; λ = J(w) of each.
 
@@ -152,39 +140,21 @@ class FisherModel:
     Where `prior` is there, scores are ln f_k up to a common term, and priors and costs decide.
     """
 
-    classes: Values
+    classes: Values = of_schema()
     criterion: Criterion
     geometry: Geometry
-    center: Float
-    gap: Float
-    weight: Float
-    scatter: Float
-    directions: Float
-    eigenvalues: Float
-    lengths: Float
+    center: Float = limits("terms")
+    gap: Float = limits("classes", "terms")
+    weight: Float = limits("classes", least=0.0)
+    scatter: Float = limits("classes", "terms", "terms")
+    directions: Float = limits("terms", "directions")
+    eigenvalues: Float = limits("directions", least=0.0, most=INF)
+    lengths: Float = limits("directions", least=0.0)
     threshold: float | None
-    unit: float
-    scores: LinearMap
-    coordinates: LinearMap
-    prior: Float | None = None
-
-    LAYOUT: ClassVar[Layout] = Layout(
-        classes=FromSchema("classes"),
-        criterion=RecordField(Criterion),
-        geometry=RecordField(Geometry),
-        center=Array("f8", "terms"),
-        gap=Array("f8", "classes", "terms"),
-        weight=Array("f8", "classes", least=0.0),
-        scatter=Array("f8", "classes", "terms", "terms"),
-        directions=Array("f8", "terms", "directions"),
-        eigenvalues=Array("f8", "directions", least=0.0, most=INF),
-        lengths=Array("f8", "directions", least=0.0),
-        threshold=OptionalField(Number()),
-        unit=Number(least=0.0),
-        scores=RecordField(LinearMap, functions="classes"),
-        coordinates=RecordField(LinearMap, functions="directions"),
-        prior=OptionalField(Array("f8", "classes", least=0.0)),
-    )
+    unit: float = limits(least=0.0)
+    scores: LinearMap = limits(functions="classes")
+    coordinates: LinearMap = limits(functions="directions")
+    prior: Float | None = limits("classes", least=0.0, default=None)
 
     def check(self) -> None:
         """Refuse what is no scatter of rows, and a separating point without a direction."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 import numpy as np
 
+from sortal._typing import Float
 from sortal.base.options import (
     categorical_features,
     class_weight,
@@ -17,6 +18,7 @@ from sortal.base.options import (
     option,
     priors,
 )
+from sortal.data.columns import Values
 from sortal.decision.geometry import Geometry, survey
 from sortal.decision.options import choose, n_directions, read_priors, share
 from sortal.decision.posterior import log_of
@@ -35,27 +37,19 @@ from sortal.discriminants.statistics import (
     within_lengths,
 )
 from sortal.errors import ParameterError
-from sortal.modelfile.arrays import Array, RecordField
-from sortal.modelfile.fields import (
-    FromSchema,
-    Layout,
-    Number,
-    OptionalField,
-    check_prior,
-    check_scatter,
-    need,
-)
+from sortal.modelfile.fields import check_prior, check_scatter, need
+from sortal.modelfile.record import limits, of_schema, record
 from sortal.records.tables import Table
 
 if TYPE_CHECKING:
-    from sortal._typing import CategoricalFeatures, ClassWeight, CostsLike, Float, PriorsLike
+    from sortal._typing import CategoricalFeatures, ClassWeight, CostsLike, PriorsLike
     from sortal.base.learner import Training
-    from sortal.data.columns import Schema, Values
+    from sortal.data.columns import Schema
     from sortal.discriminants.statistics import ClassStatistics, MissingPolicy, UnknownPolicy
     from sortal.summaries.counts import DiscriminantSummary
 
 
-@dataclass(frozen=True, eq=False)
+@record()
 class LinearModel:
     """Class means center + gap[k], covariance Σ as used, priors.
 
@@ -66,37 +60,20 @@ class LinearModel:
     chosen by leaving out rows.
     """
 
-    classes: Values
+    classes: Values = of_schema()
     geometry: Geometry
-    center: Float
-    gap: Float
-    prior: Float
-    covariance: Float
-    shrinkage: float
-    divisor: float
-    prior_mean: Float
-    directions: Float
-    eigenvalues: Float
-    scores: LinearMap
-    coordinates: LinearMap
+    center: Float = limits("terms")
+    gap: Float = limits("classes", "terms")
+    prior: Float = limits("classes", least=0.0)
+    covariance: Float = limits("terms", "terms")
+    shrinkage: float = limits(least=0.0, most=1.0)
+    divisor: float = limits(least=0.0)
+    prior_mean: Float = limits("terms")
+    directions: Float = limits("terms", "directions")
+    eigenvalues: Float = limits("eigenvalues", least=0.0)
+    scores: LinearMap = limits(functions="classes")
+    coordinates: LinearMap = limits(functions="directions")
     curve: Table | None = None
-
-    LAYOUT: ClassVar[Layout] = Layout(
-        classes=FromSchema("classes"),
-        geometry=RecordField(Geometry),
-        center=Array("f8", "terms"),
-        gap=Array("f8", "classes", "terms"),
-        prior=Array("f8", "classes", least=0.0),
-        covariance=Array("f8", "terms", "terms"),
-        shrinkage=Number(least=0.0, most=1.0),
-        divisor=Number(least=0.0),
-        prior_mean=Array("f8", "terms"),
-        directions=Array("f8", "terms", "directions"),
-        eigenvalues=Array("f8", "eigenvalues", least=0.0),
-        scores=RecordField(LinearMap, functions="classes"),
-        coordinates=RecordField(LinearMap, functions="directions"),
-        curve=OptionalField(RecordField(Table)),
-    )
 
     def check(self) -> None:
         """Refuse directions without their eigenvalues, and priors of nothing."""
@@ -377,30 +354,19 @@ class IndicatorOptions:
     n_jobs: int | None = n_jobs()
 
 
-@dataclass(frozen=True, eq=False)
+@record()
 class IndicatorModel:
     """f_k(x) = share of class k + (x - mean of all rows)ᵀβ_k; the mean is center + `mean`."""
 
-    classes: Values
+    classes: Values = of_schema()
     geometry: Geometry
-    center: Float
-    gap: Float
-    mean: Float
-    shares: Float
-    total: Float
-    scores: LinearMap
+    center: Float = limits("terms")
+    gap: Float = limits("classes", "terms")
+    mean: Float = limits("terms")
+    shares: Float = limits("classes", least=0.0)
+    total: Float = limits("terms", "terms")
+    scores: LinearMap = limits(functions="classes")
     prior: ClassVar[None] = None
-
-    LAYOUT: ClassVar[Layout] = Layout(
-        classes=FromSchema("classes"),
-        geometry=RecordField(Geometry),
-        center=Array("f8", "terms"),
-        gap=Array("f8", "classes", "terms"),
-        mean=Array("f8", "terms"),
-        shares=Array("f8", "classes", least=0.0),
-        total=Array("f8", "terms", "terms"),
-        scores=RecordField(LinearMap, functions="classes"),
-    )
 
     def check(self) -> None:
         """Refuse what is no scatter of rows."""

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from sortal._typing import Float
 from sortal.base.options import (
     categorical_features,
     class_weight,
@@ -20,6 +21,7 @@ from sortal.base.options import (
     option,
     priors,
 )
+from sortal.data.columns import Design, Values
 from sortal.decision.geometry import EPS, Geometry, involved, survey
 from sortal.decision.options import read_priors, share
 from sortal.decision.posterior import across, log_of
@@ -44,15 +46,8 @@ from sortal.discriminants.statistics import (
     unknown_policy,
 )
 from sortal.errors import ParameterError
-from sortal.modelfile.arrays import Array, RecordField
-from sortal.modelfile.fields import (
-    FromSchema,
-    Layout,
-    Number,
-    OptionalField,
-    Several,
-    check_prior,
-)
+from sortal.modelfile.fields import check_prior
+from sortal.modelfile.record import limits, of_schema, record
 from sortal.records.tables import Table
 
 if TYPE_CHECKING:
@@ -61,12 +56,10 @@ if TYPE_CHECKING:
         ClassWeight,
         CostsLike,
         Counts,
-        Float,
         Label,
         Places,
         PriorsLike,
     )
-    from sortal.data.columns import Design, Values
     from sortal.data.sources import Batch
     from sortal.decision.scores import Mapped
     from sortal.discriminants.gaussian import Frame, QuadraticParts
@@ -123,7 +116,7 @@ class QuadraticOptions:
 # --- ln f_k(x) of Gaussian classes with their own covariances, for rows of a block ---------------
 
 
-@dataclass(frozen=True, eq=False)
+@record()
 class QuadraticMap:
     """-½ ln det Σ_k - ½ ‖(x - μ_k)ᵀR_k‖², a column a class, up to a term common to all. (Bar qda)
 
@@ -132,15 +125,8 @@ class QuadraticMap:
 
     design: Design
     means: Means
-    whole: Roots
-    missing: QuadraticClasses
-
-    LAYOUT: ClassVar[Layout] = Layout(
-        design=FromSchema("design"),
-        means=RecordField(Means),
-        whole=RecordField(Roots, rank="rank"),
-        missing=RecordField(QuadraticClasses, rank="rank"),
-    )
+    whole: Roots = limits(rank="rank")
+    missing: QuadraticClasses = limits(rank="rank")
 
     @property
     def center(self) -> Float:
@@ -170,7 +156,7 @@ class QuadraticMap:
         return self.missing.parts(self.design.fewer_terms)
 
 
-@dataclass(frozen=True, eq=False)
+@record()
 class QuadraticModel:
     """Class means center + gap[k], functions by covariances as used, priors.
 
@@ -179,29 +165,16 @@ class QuadraticModel:
     classes. `curve` is what was tried where pooling or shrinkage were chosen by leaving out rows.
     """
 
-    classes: Values
+    classes: Values = of_schema()
     geometry: Geometry
-    own: tuple[Geometry, ...]
-    center: Float
-    gap: Float
-    prior: Float
-    pooling: float
-    shrinkage: float
+    own: tuple[Geometry, ...] = limits("classes")
+    center: Float = limits("terms")
+    gap: Float = limits("classes", "terms")
+    prior: Float = limits("classes", least=0.0)
+    pooling: float = limits(least=0.0, most=1.0)
+    shrinkage: float = limits(least=0.0, most=1.0)
     scores: QuadraticMap
     curve: Table | None = None
-
-    LAYOUT: ClassVar[Layout] = Layout(
-        classes=FromSchema("classes"),
-        geometry=RecordField(Geometry),
-        own=Several(RecordField(Geometry), "classes"),
-        center=Array("f8", "terms"),
-        gap=Array("f8", "classes", "terms"),
-        prior=Array("f8", "classes", least=0.0),
-        pooling=Number(least=0.0, most=1.0),
-        shrinkage=Number(least=0.0, most=1.0),
-        scores=RecordField(QuadraticMap),
-        curve=OptionalField(RecordField(Table)),
-    )
 
     def check(self) -> None:
         """Refuse priors of nothing."""
