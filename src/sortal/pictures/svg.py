@@ -121,6 +121,8 @@ _REFERENCE: Final = re.compile(r"url\(#([^)]+)\)")
 # Attributes that are written in another way.
 _REPLACED: Final = ("style", "id", _LINK)
 
+_SPACES: Final = re.compile(r"\s*([A-Za-z])\s*")
+
 _DECIMALS: Final = re.compile(r"-?\d+\.\d+")
 
 # What a page has anyway, and what it needs not know.
@@ -182,6 +184,8 @@ class _Names:
             return _style_of(element, words) | _only(element, "x", "y")
         kept = {k: _rounded(v) for k, v in element.attrib.items() if k not in _REPLACED}
         found = {k: self._renamed(v) for k, v in (kept | _style_of(element, words)).items()}
+        if "d" in kept:
+            found["d"] = _shape(element.attrib["d"])
         if _LINK in element.attrib:
             found["href"] = f"#{self._new(element.attrib[_LINK].lstrip('#'))}"
         if "id" in element.attrib and element.tag in ("clipPath", "pattern", "path"):
@@ -199,15 +203,20 @@ def _only(element: ET.Element, *names: str) -> dict[str, str]:
     return {name: value for name, value in element.attrib.items() if name in names}
 
 
-def _short(number: float) -> str:
+def _short(number: float, digits: int = 2) -> str:
     """A number without decimals that are not seen."""
-    return f"{number:.2f}".rstrip("0").rstrip(".")
+    return f"{number:.{digits}f}".rstrip("0").rstrip(".")
 
 
-def _rounded(value: str) -> str:
-    """Numbers with two decimals at most, and without the unit that a picture has anyway."""
+def _rounded(value: str, digits: int = 2) -> str:
+    """Numbers with so many decimals at most, and without the unit that a picture has anyway."""
     text = re.sub(r"(?<=\d)px\b", "", value)
-    return _DECIMALS.sub(lambda found: _short(float(found[0])), text)
+    return _DECIMALS.sub(lambda found: _short(float(found[0]), digits), text)
+
+
+def _shape(d: str) -> str:
+    """A path to a tenth of a point, without the spaces that it can do without."""
+    return _SPACES.sub(r"\1", _rounded(d, 1))
 
 
 # --- Colors of a figure for a page that may be light or dark -------------------------------------

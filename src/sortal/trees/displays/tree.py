@@ -61,11 +61,11 @@ _MOST_INCHES = 100
 
 _HATCHES = {
     "plain": "",
-    "stripes": "//////",
-    "dots": "......",
-    "lines": "------",
-    "grid": "++++++",
-    "crosses": "xxxxxx",
+    "stripes": "///",
+    "dots": "..",
+    "lines": "---",
+    "grid": "+++",
+    "crosses": "xxx",
 }
 
 
