@@ -17,6 +17,7 @@
 #include "bindings/arrays.hpp"
 #include "bindings/tree_arrays.hpp"
 #include "trees/best_test.hpp"
+#include "trees/node_tests.hpp"
 #include "trees/partition_scores.hpp"
 #include "trees/split_scores.hpp"
 
@@ -65,10 +66,14 @@ Scores score_parts(CountTable counts, int shift) {
             halves};
 }
 
-// What one attribute of a node must be like; `totals` are the class totals of the first.
+// What one attribute of a node must be like; `totals` are the class totals of the first. Rows
+// without a value, where there are, are `missing`.
 void check_attribute(const trees::Attribute& x, std::int64_t n_classes,
-                     std::vector<std::int64_t>& totals) {
+                     std::vector<std::int64_t>& totals, const std::int64_t* missing = nullptr) {
     std::vector<std::int64_t> sums(static_cast<std::size_t>(n_classes), 0);
+    for (std::int64_t k = 0; missing && k < n_classes; ++k) {
+        add_count(sums[static_cast<std::size_t>(k)], missing[k]);
+    }
     for (std::int64_t v = 0; v < x.m; ++v) {
         const double value = x.values[v];
         need(std::isfinite(value), "a value is not finite");
@@ -128,6 +133,74 @@ std::optional<ChosenTest> best_test(std::vector<int> kinds, std::vector<Vector<d
                       test.exact,     test.candidates};
 }
 
+using TestArrays =
+    std::tuple<Array<std::int64_t>, Array<std::int64_t>, Array<double>,
+               std::vector<std::vector<std::int32_t>>, Array<std::int8_t>, Array<double>,
+               Array<double>, Array<double>, Array<bool>, Array<bool>, Array<std::int64_t>, bool,
+               double, std::int64_t, bool, std::int64_t, Array<double>>;
+
+TestArrays hand_over_tests(trees::ColumnTests&& t, std::size_t K) {
+    const std::size_t n = t.yes.size() / K;
+    return {hand_over(std::move(t.yes), {n, K}),
+            hand_over(std::move(t.no), {n, K}),
+            line(std::move(t.thresholds)),
+            std::move(t.sets),
+            line(std::move(t.missing)),
+            line(std::move(t.scores)),
+            line(std::move(t.gains)),
+            line(std::move(t.information)),
+            flags(t.allowed),
+            flags(t.tied),
+            line(std::move(t.ranks)),
+            t.exact,
+            t.candidates,
+            t.offer,
+            t.competes,
+            t.joined,
+            line(std::move(t.join_scores))};
+}
+
+// Kind, values, counts and sizes, missing values and their size, a set that is listed.
+using NodeColumn = std::tuple<int, Vector<double>, CountTable, Vector<std::int64_t>,
+                              Vector<std::int64_t>, std::int64_t, std::vector<std::int32_t>>;
+
+trees::NodeColumn node_column(const NodeColumn& column, trees::Criterion criterion, std::size_t K) {
+    const auto& [kind, values, counts, sizes, missing, missing_size, asked] = column;
+    need(counts.shape(1) == K && missing.size() == K, "columns differ in classes");
+    need(counts.shape(0) == values.size() && sizes.size() == values.size(),
+         "values, counts and sizes differ in length");
+    const auto m = static_cast<std::int64_t>(values.size());
+    for (const std::int32_t place : asked) {
+        need(place >= 0 && place < m + (missing_size > 0), "a set holds no value of its column");
+    }
+    return {{kind_of(kind, criterion), m, values.data(), counts.data(), sizes.data()},
+            missing.data(),
+            missing_size,
+            asked};
+}
+
+std::vector<TestArrays> node_tests(std::vector<NodeColumn> given, std::int64_t total,
+                                   const trees::GrowOptions& options) {
+    need(!given.empty() && std::get<4>(given[0]).size() > 0, "there is no column or no class");
+    check_limits(options);
+    const std::size_t K = std::get<4>(given[0]).size();
+    std::vector<trees::ColumnTests> listed;
+    {
+        const nb::gil_scoped_release nogil;
+        std::vector<std::int64_t> totals;
+        std::vector<trees::NodeColumn> columns;
+        for (const NodeColumn& column : given) {
+            columns.push_back(node_column(column, options.criterion, K));
+            check_attribute(columns.back(), static_cast<std::int64_t>(K), totals,
+                            columns.back().missing);
+        }
+        listed = trees::node_tests(columns, whole_of(totals, total), options, total);
+    }
+    std::vector<TestArrays> out;
+    for (auto& tests : listed) out.push_back(hand_over_tests(std::move(tests), K));
+    return out;
+}
+
 // The class totals of the parts of a node.
 std::vector<std::int64_t> totals_of(const CountTable& parts) {
     const std::size_t K = parts.shape(1);
@@ -179,19 +252,6 @@ ScoreArrays score_branches(CountTable parts, std::int64_t total, int criterion) 
     return hand_over_scores(std::move(scores));
 }
 
-double tie_threshold(double key, std::int64_t n_classes, int criterion) {
-    return trees::tie_threshold(key, n_classes, criterion_of(criterion));
-}
-
-Array<double> thresholds_between(Vector<double> values) {
-    std::vector<double> thresholds;
-    for (std::size_t i = 0; i + 1 < values.size(); ++i) {
-        need(values.data()[i] < values.data()[i + 1], "values do not ascend");
-        thresholds.push_back(trees::threshold_between(values.data()[i], values.data()[i + 1]));
-    }
-    return line(std::move(thresholds));
-}
-
 }  // namespace
 
 void bind_scores(nb::module_& m) {
@@ -206,8 +266,6 @@ void bind_scores(nb::module_& m) {
           "Keys, scores and split information of tests by their yes sides; the base.");
     m.def("score_branches", &score_branches, "parts"_a.noconvert(), "total"_a, "criterion"_a,
           "The same of one test with a branch a part.");
-    m.def("tie_threshold", &tie_threshold, "key"_a, "n_classes"_a, "criterion"_a,
-          "The least key that counts as equal to the largest.");
-    m.def("thresholds_between", &thresholds_between, "values"_a.noconvert(),
-          "The thresholds between neighbors of ascending values.");
+    m.def("node_tests", &node_tests, "columns"_a.noconvert(), "total"_a, "options"_a,
+          "All tests of a node by attribute, judged and ranked.");
 }

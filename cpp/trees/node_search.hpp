@@ -65,15 +65,14 @@ double sides_information(const FitContext<M>& context, const Whole& w, const Fou
     return split_information(context.logs, w.n, parts, 3);
 }
 
-template <class M>
-double values_information(const FitContext<M>& context, const Whole& w, const Found& found) {
+inline double values_information(const Logs& logs, const Whole& w, const Found& found) {
     std::vector<std::int64_t> parts;
     const Values values = found.values();
     for (std::int64_t v = 0; v < values.m; ++v) {
-        parts.push_back(sum_of(values.counts + v * context.n_classes(), context.n_classes()));
+        parts.push_back(sum_of(values.counts + v * w.n_classes, w.n_classes));
     }
     parts.push_back(w.n - found.missing.searched(w).n);
-    return split_information(context.logs, w.n, parts.data(), values.m + 1);
+    return split_information(logs, w.n, parts.data(), values.m + 1);
 }
 
 // The units of the values that answer yes.
@@ -112,12 +111,11 @@ void take_missing(const FitContext<M>& context, const Whole& w, std::int64_t j, 
 // Missing values join the branch with which the test is best, of those that leave two large ones;
 // the first of equals.
 template <class M>
-void join_missing(const FitContext<M>& context, const Whole& w, Found& found) {
+void join_missing(const M& measure, const Limits& limits, const Whole& w, Found& found) {
     if constexpr (M::two_sided) {
         return;  // no branch a value
     } else {
-        const std::int64_t K = context.n_classes();
-        const Limits& limits = context.options;
+        const std::int64_t K = w.n_classes;
         const auto size = [&](std::size_t v, std::int64_t n) {
             return found.sizes.empty() ? n : found.sizes[v];
         };
@@ -142,9 +140,9 @@ void join_missing(const FitContext<M>& context, const Whole& w, Found& found) {
             for (std::size_t k = 0; k < joined.size(); ++k) {
                 joined[k] = counts(v)[k] + found.missing.counts[k];
             }
-            const double rise = context.measure.part(joined.data(), n + more, K) -
-                                context.measure.part(counts(v), n, K);
-            if (best != none && rise <= best + M::tau(context.measure.base(w), K)) continue;
+            const double rise =
+                measure.part(joined.data(), n + more, K) - measure.part(counts(v), n, K);
+            if (best != none && rise <= best + M::tau(measure.base(w), K)) continue;
             best = rise;
             found.joined = static_cast<std::int32_t>(v);
         }
@@ -160,12 +158,14 @@ void join_missing(const FitContext<M>& context, const Whole& w, Found& found) {
 template <class M>
 void look_at_branches(const FitContext<M>& context, const Whole& w, Found& found) {
     if (found.codes.size() < 2) return;
-    if (context.by_side() && found.missing.n > 0) join_missing(context, w, found);
+    if (context.by_side() && found.missing.n > 0) {
+        join_missing(context.measure, context.options, w, found);
+    }
     const Whole searched = found.missing.searched(w);
     found.key = found.missing.in_node(
         multiway_key(context.measure, searched, found.values(), context.options));
     found.chosen = found.key;
-    if (context.by_ratio()) found.information = values_information(context, w, found);
+    if (context.by_ratio()) found.information = values_information(context.logs, w, found);
 }
 
 // Where missing values have branches of their own and the known rows no test: known rows against

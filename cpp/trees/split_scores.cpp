@@ -53,10 +53,4 @@ SplitScores score_branches(const Whole& w, const std::int64_t* parts, std::int64
     });
 }
 
-double tie_threshold(double key, std::int64_t n_classes, Criterion criterion) {
-    const Logs logs(0, 0);
-    return with_measure(criterion, logs,
-                        [&](const auto& measure) { return key - measure.tau(key, n_classes); });
-}
-
 }  // namespace sortal::trees

@@ -27,7 +27,4 @@ SplitScores score_tests(const Whole& w, const std::int64_t* yes, std::int64_t n_
 SplitScores score_branches(const Whole& w, const std::int64_t* parts, std::int64_t n_parts,
                            Criterion criterion, std::int64_t total);
 
-// The least key that counts as equal to this one, if it is the largest.
-double tie_threshold(double key, std::int64_t n_classes, Criterion criterion);
-
 }  // namespace sortal::trees

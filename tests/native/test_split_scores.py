@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,16 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from sortal import native
-from sortal.native.trees import CUT, score_branches, score_tests, thresholds_between, tie_threshold
+from sortal.native.trees import (
+    CUT,
+    NO_BOUND,
+    ColumnTests,
+    Growth,
+    NodeColumn,
+    node_tests,
+    score_branches,
+    score_tests,
+)
 
 Int64 = NDArray[np.int64]
 GAIN, RATIO, GINI, CART = range(4)
@@ -61,27 +71,42 @@ def test_a_branch_a_part_has_the_score_of_its_partition(table: Int64, criterion:
     assert (judged.keys[0] == -np.inf) == score.nothing
 
 
+def cut_tests(values: Any, counts: Int64, criterion: int = GAIN) -> ColumnTests:
+    """The cuts of one column as a node lists them."""
+    sizes, missing = np.ones(len(counts), dtype=np.int64), np.zeros(counts.shape[1], np.int64)
+    limits = Growth(criterion, 1, 1.0, -1, 1, 1, 0.0, -1, NO_BOUND)
+    column = NodeColumn(CUT, np.asarray(values, dtype=np.float64), counts, sizes, missing, 0)
+    (found,) = node_tests([column], int(counts.sum()), limits)
+    return found
+
+
 @given(tables, st.sampled_from(range(4)))
-def test_the_first_of_the_equals_is_the_best_test(table: Int64, criterion: int) -> None:
+def test_the_list_is_judged_like_its_tests_and_led_by_the_best(
+    table: Int64, criterion: int
+) -> None:
     table[:, 0] += 1
     node, yes = table.sum(axis=0), np.cumsum(table, axis=0)[:-1]
     total, m = int(node.sum()), len(table)
-    keys = score_tests(node, yes, total, criterion).keys
-    found = native.best_test(
+    judged, found = score_tests(node, yes, total, criterion), cut_tests(range(m), table, criterion)
+    assert (found.yes == yes).all()
+    assert (found.no == node - yes).all()
+    assert (found.gains == judged.scores).all()
+    assert (found.allowed == (judged.keys > -np.inf)).all()
+    best = native.best_test(
         [CUT], [np.arange(m, dtype=np.float64)], [table], [None], total, criterion, 1, 1, 1
     )
-    if found is None:
-        assert (keys == -np.inf).all()
-    else:
-        least = tie_threshold(float(keys.max()), 3, GAIN if criterion == RATIO else criterion)
-        assert math.floor(found.threshold) == int(np.flatnonzero(keys >= least)[0])
+    assert (found.offer < 0) == (best is None)
+    if best is not None:
+        assert found.thresholds[found.offer] == best.threshold
+        assert found.ranks[found.offer] == 1
+        assert best.score == found.scores[found.offer]
 
 
-def test_equals_are_within_what_rounding_does() -> None:
-    assert tie_threshold(1000.0, 3, GAIN) == 1000.0 - 8
-    assert tie_threshold(1000.0, 3, RATIO) == 1000.0 - 8
-    assert tie_threshold(1.0, 3, GINI) == 1.0 - 4 * 2.0**-52
-    assert tie_threshold(7.0, 3, CART) == 7.0
+@pytest.mark.parametrize("criterion", range(4))
+def test_mirrored_cuts_tie(criterion: int) -> None:
+    """By the gain ratio an attribute offers one test only."""
+    table = np.array([[8, 0, 1], [3, 5, 0], [5, 3, 0], [0, 8, 1]])
+    assert cut_tests(range(4), table, criterion).tied.tolist() == [True, False, criterion != RATIO]
 
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
@@ -90,7 +115,8 @@ finite = st.floats(allow_nan=False, allow_infinity=False)
 @given(st.lists(finite, min_size=1, max_size=8, unique=True))
 def test_thresholds_lie_between_and_are_short_where_they_can(values: list[float]) -> None:
     x = np.unique(np.array(values) + 0.0)
-    for v, (a, b) in zip(thresholds_between(x).tolist(), pairwise(x.tolist()), strict=True):
+    thresholds = cut_tests(x, np.ones((len(x), 2), dtype=np.int64)).thresholds.tolist()
+    for v, (a, b) in zip(thresholds, pairwise(x.tolist()), strict=True):
         assert a <= v < b
         middle = float((Fraction(a) + Fraction(b)) / 2)
         brief = float(f"{middle:.14e}")

@@ -73,11 +73,8 @@ def score_tests(node: Annotated[NDArray[numpy.int64], dict(shape=(None, None), o
 def score_branches(parts: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], total: int, criterion: int) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64], float]:
     """The same of one test with a branch a part."""
 
-def tie_threshold(key: float, n_classes: int, criterion: int) -> float:
-    """The least key that counts as equal to the largest."""
-
-def thresholds_between(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
-    """The thresholds between neighbors of ascending values."""
+def node_tests(columns: Sequence[tuple[int, Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], int, Sequence[int]]], total: int, options: GrowOptions) -> list[tuple[NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.float64], list[list[int]], NDArray[numpy.int8], NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.bool_], NDArray[numpy.bool_], NDArray[numpy.int64], bool, float, int, bool, int, NDArray[numpy.float64]]]:
+    """All tests of a node by attribute, judged and ranked."""
 
 class Search:
     """Rows among which the nearest are found."""

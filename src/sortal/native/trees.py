@@ -131,6 +131,14 @@ class TreeColumns(NamedTuple):
     missing: Sequence[bool]
 
 
+def grow_options(growth: Growth) -> _core.GrowOptions:
+    """The same as the core reads them."""
+    options = _core.GrowOptions()
+    for name, value in growth._asdict().items():
+        setattr(options, name, value)
+    return options
+
+
 def grow_tree(
     columns: TreeColumns,
     classes: Int32,
@@ -140,9 +148,7 @@ def grow_tree(
     threads: int,
 ) -> Grown:
     """Grow a tree. Threads change no bit."""
-    options = _core.GrowOptions()
-    for name, value in growth._asdict().items():
-        setattr(options, name, value)
+    options = grow_options(growth)
     return Grown(*_core.grow_tree(*columns, classes, n_classes, weights, options, threads))
 
 
@@ -223,14 +229,65 @@ def score_branches(parts: Int64, total: int, criterion: int) -> SplitScores:
     return SplitScores(*_core.score_branches(parts, total, criterion))
 
 
-def tie_threshold(key: float, n_classes: int, criterion: int) -> float:
-    """The least key that counts as equal to the largest."""
-    return _core.tie_threshold(key, n_classes, criterion)
+# --- All tests of a node, listed, judged and ranked by the compiled core --------------------------
+
+# Where the missing values of a test go, by number: to a side, which they may be alone, to a branch
+# of their own, down every branch.
+GOES = ("yes", "no", "alone", "own branch", "every branch")
 
 
-def thresholds_between(values: Float) -> Float:
-    """The thresholds between neighbors of ascending values. (S 23)"""
-    return _core.thresholds_between(values)
+class NodeColumn(NamedTuple):
+    """What a node holds of a column: ascending values, their units by class, and their sizes.
+
+    `missing` are the same units of rows without a value. Sets are listed in places of values, a
+    missing value behind all; `asked` is one that is listed in any case.
+    """
+
+    kind: int
+    values: Float
+    counts: Int64
+    sizes: Int64
+    missing: Int64
+    missing_size: int
+    asked: Sequence[int] = ()
+
+
+class ColumnTests(NamedTuple):
+    """The tests of a column, those first that are taken first among equals.
+
+    `yes` and `no` are units by class on both sides, a row a test; one branch a value is one test
+    without sides. `thresholds` are of cuts, infinite between known and missing, `sets` of subsets.
+    `missing` are places in `GOES`; of one branch a value missing values may have `joined` one (else
+    -1), and `join_scores` are those with the missing values in each. `information` is the split
+    information in bits. `ranks` count from 1 among all tests of the node, 0 if not allowed; those
+    that are `tied` are as good as the best. `exact` says whether the best of all is listed for
+    certain, `candidates` how many there are or were looked at. `offer` is the best test, -1 if
+    none, and `competes` whether that takes part in the choice, as not all do by the gain ratio.
+    """
+
+    yes: Int64
+    no: Int64
+    thresholds: Float
+    sets: list[list[int]]
+    missing: Int8
+    scores: Float
+    gains: Float
+    information: Float
+    allowed: Mask
+    tied: Mask
+    ranks: Int64
+    exact: bool
+    candidates: float
+    offer: int
+    competes: bool
+    joined: int
+    join_scores: Float
+
+
+def node_tests(columns: Sequence[NodeColumn], total: int, growth: Growth) -> list[ColumnTests]:
+    """The tests that a node could ask; `total` are the units of the whole fit."""
+    found = _core.node_tests(list(columns), total, grow_options(growth))
+    return [ColumnTests(*tests) for tests in found]
 
 
 # --- Pruning by the compiled core: when nodes become leaves, and subtrees that move up -----------

@@ -14,10 +14,10 @@ from sortal.native import _core, trees
 from sortal.native.trees import (
     added_errors,
     collapse_strengths,
+    node_tests,
     prune_raising,
     score_branches,
     score_tests,
-    thresholds_between,
 )
 
 ROWS: Final = np.zeros(3, dtype=np.int32)
@@ -67,6 +67,16 @@ def best(**change: Any) -> Any:
     good = {"kinds": [2], "values": [np.array([0.0, 1.0])], "counts": [EYE], "sizes": [None]}
     limits = {"total": 2, "criterion": 0, "min_size": 1, "min_units": 1, "max_subset": 1 << 40}
     return changed(native.best_test, {**good, **limits}, change)
+
+
+LIMITS: Final = trees.Growth(0, 1, 1.0, -1, 1, 1, 0.0, -1, trees.NO_BOUND)
+COLUMN: Final = trees.NodeColumn(
+    trees.SUBSET, np.array([0.0, 1.0]), EYE, np.array([1, 1]), np.array([0, 0]), 0
+)
+
+
+def listed(**change: Any) -> Any:
+    return node_tests([COLUMN._replace(**change)], 2, LIMITS)
 
 
 def grow(
@@ -214,7 +224,16 @@ CONTENT: Final[list[tuple[Any, str]]] = [
     (lambda: score_tests(NODE, np.array([[1, 0, 0]]), 7, 0), "one row"),
     (lambda: score_branches(NODE[None], 7, 3), "no multiway"),
     (lambda: score_branches(np.array([[-1, 2]]), 7, 2), "negative"),
-    (lambda: thresholds_between(np.array([2.0, 1.0])), "ascend"),
+    (lambda: listed(values=np.array([2.0, 1.0])), "ascend"),
+    (lambda: listed(sizes=np.array([1])), "differ in length"),
+    (lambda: listed(missing=np.array([0])), "differ in classes"),
+    (lambda: listed(missing=np.array([-1, 0])), "negative"),
+    (lambda: listed(asked=(2,)), "holds no value"),
+    (lambda: listed(kind=4), "kind"),
+    (lambda: node_tests([COLUMN, COLUMN._replace(counts=EYE * 2)], 2, LIMITS), "class totals"),
+    (lambda: node_tests([COLUMN], 1, LIMITS), "between 1 and the total"),
+    (lambda: node_tests([COLUMN], 2, LIMITS._replace(min_size=-1)), "a limit is negative"),
+    (lambda: _core.node_tests([], 2, _core.GrowOptions()), "no column"),
     (lambda: grow(np.array([0, 1, np.inf]), CODES), "not finite"),
     (lambda: grow(X[:2], CODES), "differ in length"),
     (lambda: grow(X, CODES + 1), "class code"),
