@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.trees.listed import Large
 from tests.trees.oracle import (
     BY_VALUE,
     CRITERIA,
@@ -46,7 +47,6 @@ from tests.trees.oracle import (
     preorder,
     tables,
 )
-from tests.trees.oracle_large import Large, LargeOracle
 
 from sortal import TreeClassifier, datasets
 
@@ -521,7 +521,7 @@ LARGE_CASES: Final = [
 def test_large_nodes(criterion: str, policy: str, K: int, depth: int, n_words: int) -> None:
     """Three levels are grown by counting, six in the cache: every node has the best score."""
     table = large(K, n_words, criterion, policy, depth)
-    assert LargeOracle(table, table.fit()).check() >= (5 if depth == 3 else 15)
+    assert table.check(table.fit()) >= (5 if depth == 3 else 15)
 
 
 @pytest.mark.full
@@ -532,7 +532,7 @@ def test_more_rows_than_sixteen_bits_count(criterion: str, policy: str) -> None:
     options = {"criterion": criterion, "missing": policy, "max_depth": 3, "min_samples_leaf": 50}
     picked = (columns[0], columns[1], columns[3])
     table = Large(picked, (CUT, CUT, SUBSET), classes, options)
-    assert LargeOracle(table, table.fit()).check() >= 5
+    assert table.check(table.fit()) >= 5
 
 
 @pytest.mark.full
@@ -544,7 +544,7 @@ def test_all_threads_on_one_node(policy: str) -> None:
     table = Large(tuple(columns), LARGE_KINDS, classes, options)
     one = table.fit(n_jobs=1)
     assert_same_arrays(one, table.fit(n_jobs=2))
-    assert LargeOracle(table, one).check() >= 7
+    assert table.check(one) >= 7
 
 
 @every_policy
@@ -555,4 +555,4 @@ def test_mostly_missing_values(policy: str) -> None:
     picked = (columns[0], columns[1], nothing, columns[3], columns[0])
     options = {"missing": policy, "max_depth": 5, "min_samples_leaf": 20, "criterion": "gini"}
     table = Large(picked, (CUT, CUT, CUT, SUBSET, CUT), classes, options)
-    assert LargeOracle(table, table.fit()).check() >= 10
+    assert table.check(table.fit()) >= 10

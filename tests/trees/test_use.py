@@ -464,16 +464,6 @@ def test_parts_of_rows_add_up(seed: int, counting: str, smoothing: str | None) -
         assert_allclose(leaves["n"].sum(), rows.weights.sum(), rtol=1e-9)
 
 
-@pytest.mark.parametrize("counting", COUNTING)
-def test_the_working_of_many_words_for_rows_in_parts(counting: str) -> None:
-    rows = incomplete_rows(0)
-    X = rows.X.assign(many_words=[f"w{i % 20}" for i in range(60)])
-    model = grow(X, rows.y, rows.weights, missing="fractional", max_depth=2, **COUNTING[counting])
-    for node in range(len(nodes(model))):
-        tests = model.working(node, X, rows.y, rows.weights)["tests"]
-        assert len(tests.rows) <= 4
-
-
 def test_parts_follow_the_weight_that_classes_count_for() -> None:
     X, y = pd.DataFrame({"x": [1.0, 2, 3, 4, 5, 6, 7, np.nan]}), list("ppqqqqqq")
     missing = pd.DataFrame({"x": [np.nan]})

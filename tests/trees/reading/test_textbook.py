@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import FrozenInstanceError
 from itertools import pairwise
@@ -253,59 +252,6 @@ def test_dates_are_written_as_dates(moments: list[str], expected: str) -> None:
     assert early.is_date
     ticks = int(np.datetime64(expected, "s").astype(np.int64))
     assert early.high == ticks / 86_400
-
-
-@pytest.mark.parametrize("v", [0.1 + 0.2, 1e308, -5e-324, 1 / 3, 1e16, 123456789.123456789])
-def test_a_threshold_reads_back_to_the_bit(v: float) -> None:
-    model = fitted({"x": [v, math.nextafter(v, INF)]}, [0, 1])
-    assert branches(model)[0].startswith("x <= ")
-    read = float(branches(model)[0].removeprefix("x <= "))
-    assert read == model.rules()[0].path[0].high == v
-    assert float(branches(model)[1].removeprefix("x > ")) == v
-
-
-def values_said(model: Any) -> list[str]:
-    """What x = … names at the root's branches."""
-    return [said.removeprefix("x = ").removesuffix(" (or other)") for said in branches(model)]
-
-
-SIGNS: Final = (
-    *("a, b", "{a}", "a|b", "a < b", "a > b", "a = b", 'say "a"', " a", "a ", "", "a and b"),
-    *("a or b", "x in y", "a\nb", "a\tb", "\u2028", "a\x00b", "\u202eabc"),
-)
-
-
-@pytest.mark.parametrize("text", [*SIGNS, "0", "5.1", "-1e3", "True", "nan", "inf", ".5"])
-def test_signs_of_a_sentence_and_words_that_read_as_numbers_stand_in_quotes(text: str) -> None:
-    by_name = branches(fitted({text: [1.0, 2.0]}, [0, 1]))
-    name, _, rest = by_name[0].rpartition(" <= ")
-    assert (json.loads(name), rest) == (text, "1.5")
-    by_value = values_said(fitted({"x": [text, "zz"]}, [0, 1]))
-    assert [json.loads(said) for said in by_value if said != "zz"] == [text]
-
-
-def test_a_value_that_ends_like_the_words_for_others_is_told_from_them() -> None:
-    model = fitted({"x": ["a (or other)", "a", "a"]}, [0, 1, 1])
-    assert len(set(branches(model))) == 2
-
-
-def test_a_name_that_ends_in_not_is_told_from_a_denial() -> None:
-    """x not in {a, b}: of "x not", or not of x."""
-    one = fitted({"x not": list("abccc")}, list("00111"))
-    other = fitted({"x": list("abcde")}, list("00111"))
-    assert other.to_text().splitlines()[2].startswith("|  x not in {a, b}: n 3")
-    assert not set(branches(one)) & set(branches(other))
-
-
-def test_a_value_that_ends_in_and_is_told_from_a_conjunction() -> None:
-    """x = a and and y <= 1.5: x = "a and", or "and y" <= 1.5."""
-    labels, y = [0, 1, 2, 2, 2], [1.0, 2.0, 3.0, 3.0, 3.0]
-    words = np.array([0, 0, 1, 1, 1])
-    one = fitted({"x": np.array(["a and", "b"])[words], "y": y}, labels)
-    other = fitted({"x": np.array(["a", "b"])[words], "and y": y}, labels)
-    firsts = [str(model.rules(form="path")).splitlines()[0] for model in (one, other)]
-    assert len(one.rules()[0].path) == len(other.rules()[0].path) == 2
-    assert firsts[0] != firsts[1]
 
 
 def many_words() -> Any:

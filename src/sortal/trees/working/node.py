@@ -85,7 +85,7 @@ def show_node(
     tables = [_classes(model, t, backend), _impurity(model, options, t, backend)]
     looked = None
     if rows is not None:
-        looked = _look(model, rows, options, t)
+        looked = look(model, rows, options, t)
         tables += _tables(looked, model, backend)
     tables.append(_test(model, options, t, looked, backend))
     column = model.schema.columns[model.attribute[t]]
@@ -200,7 +200,7 @@ def _hyperplane(model: TreeModel, t: int, backend: str) -> Table:
 # --- What its rows tell --------------------------------------------------------------------------
 
 
-def _look(model: TreeModel, rows: TreeRows, options: TreeOptions, t: int) -> NodeTests:
+def look(model: TreeModel, rows: TreeRows, options: TreeOptions, t: int) -> NodeTests:
     """The rows of node t once more, as they counted when the tree grew, and their tests."""
     refuse_unknown_rows(model, rows)
     counted = rows_as_grown(model, rows, options.criterion)
