@@ -130,15 +130,6 @@ def test_a_declared_value_that_no_row_had_is_unknown() -> None:
         model.set_params(unknown="error").predict(colors("green"))
 
 
-def test_what_only_rows_of_weight_zero_have_is_unknown() -> None:
-    X = pd.DataFrame({"city": ["Rome", "Oslo", "Bonn"], "x": [1.0, 2.0, np.nan]})
-    model = grown(X, ["a", "b", "c"], [1, 1, 0])
-    assert model.classes_.tolist() == ["a", "b", "c"]
-    assert (model.fit_report_.rows, model.fit_report_.missing) == (2, {})
-    with pytest.warns(UnknownCategoryWarning):
-        model.predict(pd.DataFrame({"city": ["Bonn"], "x": [1.0]}))
-
-
 def test_copies_beyond_what_gain_counts_exactly_are_counted_by_gini() -> None:
     X, weights = np.arange(4.0)[:, None], np.array([1, 1, 1, 2**46])
     assert grown(X, [0, 1, 0, 1], weights, criterion="gini").get_n_leaves() == 4

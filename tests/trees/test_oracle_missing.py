@@ -24,7 +24,6 @@ from tests.trees.oracle import (
     LEAF,
     LOOKS,
     MULTIWAY,
-    NEVER,
     NONE_MET,
     PAIRS,
     POLICIES,
@@ -33,7 +32,6 @@ from tests.trees.oracle import (
     WEIGHTINGS,
     Amount,
     Column,
-    Guide,
     Oracle,
     Rules,
     Table,
@@ -392,33 +390,6 @@ def test_quinlans_tree() -> None:
     assert min(shares) == pytest.approx(0.44, abs=0.005)
 
 
-@every_pair
-def test_missing_values_where_none_was_met_take_the_heavier_branch(
-    criterion: str, policy: str
-) -> None:
-    """Grown without missing values; with fractional they are spread all the same."""
-    table = hand(CUT, "11222", "aabbb")
-    model = fit(table, Rules(criterion, policy))
-    expected = [0.4, 0.6] if policy == "fractional" else [0.0, 1.0]
-    assert model.predict_proba(table.frame([(None,)]))[0].tolist() == pytest.approx(expected)
-    assert model._model.missing[0] == (SPREAD if policy == "fractional" else NONE_MET)
-    table = hand(SUBSET, "11222", "aabbb")
-    model = fit(table, Rules(criterion, policy))
-    rows = table.frame([(None,), (NEVER,)])
-    assert model.predict_proba(rows)[0].tolist() == pytest.approx(expected)
-    assert model.predict_proba(rows)[1].tolist() == [0.0, 1.0]
-
-
-@every_policy
-def test_missing_values_where_none_was_met_stay_at_a_multiway_node(policy: str) -> None:
-    """All of the node's rows are asked: that is also what spreading them gives here."""
-    table = hand(MULTIWAY, "11222", "aabbb")
-    model = fit(table, Rules("gain", policy))
-    for cell in (None, NEVER):
-        asked = model.predict_proba(table.frame([(cell,)]))
-        assert asked[0].tolist() == pytest.approx([0.4, 0.6])
-
-
 def assert_same_arrays(one: Any, other: Any, names: tuple[str, ...] = ARRAYS) -> None:
     for name in names:
         a, b = getattr(one._model, name), getattr(other._model, name)
@@ -457,22 +428,6 @@ def test_without_missing_values_all_policies_give_the_same_tree(criterion: str, 
         np.testing.assert_array_equal(model._model.weights(), plain._model.weights())
         marked = SPREAD if policy == "fractional" else NONE_MET
         assert (model._model.missing[tests] == marked).all()
-
-
-@every_policy
-def test_weight_is_neither_made_nor_lost(policy: str) -> None:
-    """Children weigh what their parent weighs; missing values and known rows alike."""
-    rng = np.random.default_rng(12)
-    classes = rng.integers(0, 3, 200)
-    looks = ("few", "many", "subset", "multiway")
-    columns = tuple(make_column(look, rng, classes, 5, 0.3, "") for look in looks)
-    table = Table(columns, tuple(classes.tolist()), (1,) * 200)
-    tree = fit(table, Rules("gain", policy, min_samples_leaf=3))._model
-    weights = tree.weights()
-    assert weights[0].sum() == 200
-    for t in np.flatnonzero(tree.kind):
-        below = weights[Guide(tree, int(t)).children].sum(axis=0)
-        np.testing.assert_allclose(below, weights[t], rtol=1e-9, atol=1e-9)
 
 
 @cache
