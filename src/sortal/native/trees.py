@@ -233,7 +233,7 @@ def thresholds_between(values: Float) -> Float:
     return _core.thresholds_between(values)
 
 
-# --- Pruning by the compiled core: when nodes become leaves, and subtrees that move up -----------
+# --- Pruning by the compiled core: when nodes become leaves ---------------------------------------
 
 
 def collapse_strengths(child_start: Int64, children: Int32, risk: Float) -> Float:
@@ -249,42 +249,3 @@ def collapse_strengths(child_start: Int64, children: Int32, risk: Float) -> Floa
 def added_errors(n: Float, errors: Float, confidence: float) -> Float:
     """What an upper bound of the error rate adds to the errors among n rows. (S 32)"""
     return _core.added_errors(n, errors, confidence)
-
-
-class Raised(NamedTuple):
-    """A tree pruned by raising; other fields as in `native.trees.Grown`.
-
-    `origin` is the number that a node had, -1 for a new leaf. A node that has `moved` has rows
-    that it did not have before.
-    """
-
-    kind: Int8
-    attribute: Int32
-    threshold: Float
-    child_start: Int64
-    children: Int32
-    value_start: Int64
-    values: Int32
-    branches: Int32
-    heavier: Int32
-    missing: Int32
-    units: Int64
-    sizes: Int64
-    origin: Int32
-    moved: Mask
-
-
-def prune_raising(
-    tree: TreeArrays,
-    columns: Sequence[Float | Int32],
-    n_values: Sequence[int],
-    classes: Int32,
-    n_classes: int,
-    weights: TreeRowWeights,
-    confidence: float,
-) -> Raised:
-    """C4.5's pruning with the rows of the fit."""
-    raised = _core.prune_raising(
-        tree, list(columns), list(n_values), classes, n_classes, weights, confidence
-    )
-    return Raised(*raised)

@@ -14,7 +14,6 @@ from sortal.native import _core, trees
 from sortal.native.trees import (
     added_errors,
     collapse_strengths,
-    prune_raising,
     score_branches,
     score_tests,
     thresholds_between,
@@ -103,12 +102,6 @@ def arrays(**change: list[int]) -> trees.TreeArrays:
 def route(c: int = 0, **change: list[int]) -> None:
     columns = [np.array([0.0]), int32(c)]
     trees.route_rows(arrays(**change), columns, [0, 3], np.empty(1, dtype=np.int32))
-
-
-def prune(confidence: float = 0.25, **change: list[int]) -> Any:
-    columns, classes = [np.array([0.0, 2.0]), int32(0, 0)], int32(0, 1)
-    weights = trees.TreeRowWeights()
-    return prune_raising(arrays(**change), columns, [0, 3], classes, 2, weights, confidence)
 
 
 START: Final = np.array([0, 2, 2, 2])
@@ -244,9 +237,7 @@ CONTENT: Final[list[tuple[Any, str]]] = [
     (lambda: route(heavier=[2, 1, -1, -1, -1, -1, -1]), "makes no sense"),
     (lambda: route(values=[0, 3, 0, 2]), "no value of its column"),
     (lambda: route(c=3), "code is too large"),
-    (lambda: prune(heavier=[2, 1, -1, -1, -1, -1, -1]), "makes no sense"),
-    (lambda: prune(missing=[trees.SPREAD, -1, -1, -1, -1, -1, -1]), "spread"),
-    (lambda: prune(2.0), "confidence"),
+    (lambda: route(heavier=[2, 1, -1, -1, -1, -1, -1]), "makes no sense"),
     (lambda: strengths(START[:-1]), "tree"),
     (lambda: strengths(np.array([0, 2, 1, 2])), "tree"),
     (lambda: strengths(np.array([0]), (), RISK[:0]), "tree"),
@@ -289,6 +280,6 @@ REFUSALS: Final = [
 
 # What the rows change is accepted as it is; without this they could be refused for another reason.
 SOUND: Final[list[Any]] = [
-    *(center, functions, squares, best, route, prune, strengths),
+    *(center, functions, squares, best, route, strengths),
     *(partial(grow, X, CODES), partial(find, np.zeros((1, 2))), partial(errors, 2, 1, 0.25)),
 ]
