@@ -19,7 +19,6 @@
 #include "trees/best_test.hpp"
 #include "trees/node_tests.hpp"
 #include "trees/partition_scores.hpp"
-#include "trees/split_scores.hpp"
 
 using namespace nb::literals;
 using namespace sortal::binding;
@@ -201,57 +200,6 @@ std::vector<TestArrays> node_tests(std::vector<NodeColumn> given, std::int64_t t
     return out;
 }
 
-// The class totals of the parts of a node.
-std::vector<std::int64_t> totals_of(const CountTable& parts) {
-    const std::size_t K = parts.shape(1);
-    std::vector<std::int64_t> totals(K, 0);
-    std::int64_t n = 0;
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-        add_count(n, parts.data()[i]);
-        totals[i % K] += parts.data()[i];
-    }
-    return totals;
-}
-
-using ScoreArrays = std::tuple<Array<double>, Array<double>, Array<double>, double>;
-
-ScoreArrays hand_over_scores(trees::SplitScores&& scores) {
-    return {line(std::move(scores.keys)), line(std::move(scores.scores)),
-            line(std::move(scores.information)), scores.base};
-}
-
-ScoreArrays score_tests(CountTable node, CountTable yes, std::int64_t total, int criterion) {
-    const auto chosen = criterion_of(criterion);
-    need(node.shape(0) == 1 && node.shape(1) == yes.shape(1),
-         "node is not one row of yes' classes");
-    trees::SplitScores scores;
-    {
-        const nb::gil_scoped_release nogil;
-        const auto totals = totals_of(node);
-        const auto whole = whole_of(totals, total);
-        for (std::size_t i = 0; i < yes.size(); ++i) {
-            const std::int64_t count = yes.data()[i];
-            need(count >= 0 && count <= totals[i % totals.size()], "a side exceeds its node");
-        }
-        scores = trees::score_tests(whole, yes.data(), static_cast<std::int64_t>(yes.shape(0)),
-                                    chosen, total);
-    }
-    return hand_over_scores(std::move(scores));
-}
-
-ScoreArrays score_branches(CountTable parts, std::int64_t total, int criterion) {
-    const auto chosen = criterion_of(criterion);
-    kind_of(static_cast<int>(trees::Kind::multiway), chosen);
-    trees::SplitScores scores;
-    {
-        const nb::gil_scoped_release nogil;
-        const auto totals = totals_of(parts);
-        scores = trees::score_branches(whole_of(totals, total), parts.data(),
-                                       static_cast<std::int64_t>(parts.shape(0)), chosen, total);
-    }
-    return hand_over_scores(std::move(scores));
-}
-
 }  // namespace
 
 void bind_scores(nb::module_& m) {
@@ -261,11 +209,6 @@ void bind_scores(nb::module_& m) {
     m.def("best_test", &best_test, "kinds"_a, "values"_a.noconvert(), "counts"_a.noconvert(),
           "sizes"_a.noconvert(), "total"_a, "criterion"_a, "min_size"_a, "min_units"_a,
           "max_subset"_a, "The test of a node from its attributes' tables, or None.");
-    m.def("score_tests", &score_tests, "node"_a.noconvert(), "yes"_a.noconvert(), "total"_a,
-          "criterion"_a,
-          "Keys, scores and split information of tests by their yes sides; the base.");
-    m.def("score_branches", &score_branches, "parts"_a.noconvert(), "total"_a, "criterion"_a,
-          "The same of one test with a branch a part.");
     m.def("node_tests", &node_tests, "columns"_a.noconvert(), "total"_a, "options"_a,
           "All tests of a node by attribute, judged and ranked.");
 }

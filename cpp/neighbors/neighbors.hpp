@@ -61,7 +61,7 @@ struct Nearest {
     std::int64_t* positions;
 };
 
-// The k rows so far that come first.
+// The k rows so far that come first. (S 72)
 class Best {
   public:
     explicit Best(std::int64_t k) : k_(static_cast<std::size_t>(k)) { rows_.reserve(k_); }

@@ -201,34 +201,6 @@ def spread_counts(
     )
 
 
-# --- Tests of a node side by side, judged by the compiled core as a growing tree judges them -----
-# `total` are the units of the whole fit, which fix the unit of logarithms; criteria have the
-# numbers of `native.trees.CRITERIA`.
-
-
-class SplitScores(NamedTuple):
-    """Keys (S 22), larger for better tests and -inf for those that say nothing, and their scores.
-
-    For the gain ratio scores are gains in bits. `information` is n times the split information and
-    key - base n times the gain, both in the fit's units of logarithms.
-    """
-
-    keys: Float
-    scores: Float
-    information: Float
-    base: float
-
-
-def score_tests(node: Int64, yes: Int64, total: int, criterion: int) -> SplitScores:
-    """Tests with two sides: a row of `yes` holds the units by class where a test says yes."""
-    return SplitScores(*_core.score_tests(node.reshape(1, -1), yes, total, criterion))
-
-
-def score_branches(parts: Int64, total: int, criterion: int) -> SplitScores:
-    """One test with a branch for each row of `parts`, units by class."""
-    return SplitScores(*_core.score_branches(parts, total, criterion))
-
-
 # --- All tests of a node, listed, judged and ranked by the compiled core --------------------------
 
 # Where the missing values of a test go, by number: to a side, which they may be alone, to a branch
@@ -290,7 +262,7 @@ def node_tests(columns: Sequence[NodeColumn], total: int, growth: Growth) -> lis
     return [ColumnTests(*tests) for tests in found]
 
 
-# --- Pruning by the compiled core: when nodes become leaves, and subtrees that move up -----------
+# --- Pruning by the compiled core: when nodes become leaves ---------------------------------------
 
 
 def collapse_strengths(child_start: Int64, children: Int32, risk: Float) -> Float:
@@ -306,42 +278,3 @@ def collapse_strengths(child_start: Int64, children: Int32, risk: Float) -> Floa
 def added_errors(n: Float, errors: Float, confidence: float) -> Float:
     """What an upper bound of the error rate adds to the errors among n rows. (S 32)"""
     return _core.added_errors(n, errors, confidence)
-
-
-class Raised(NamedTuple):
-    """A tree pruned by raising; other fields as in `native.trees.Grown`.
-
-    `origin` is the number that a node had, -1 for a new leaf. A node that has `moved` has rows
-    that it did not have before.
-    """
-
-    kind: Int8
-    attribute: Int32
-    threshold: Float
-    child_start: Int64
-    children: Int32
-    value_start: Int64
-    values: Int32
-    branches: Int32
-    heavier: Int32
-    missing: Int32
-    units: Int64
-    sizes: Int64
-    origin: Int32
-    moved: Mask
-
-
-def prune_raising(
-    tree: TreeArrays,
-    columns: Sequence[Float | Int32],
-    n_values: Sequence[int],
-    classes: Int32,
-    n_classes: int,
-    weights: TreeRowWeights,
-    confidence: float,
-) -> Raised:
-    """C4.5's pruning with the rows of the fit."""
-    raised = _core.prune_raising(
-        tree, list(columns), list(n_values), classes, n_classes, weights, confidence
-    )
-    return Raised(*raised)

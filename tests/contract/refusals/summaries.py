@@ -26,7 +26,7 @@ from sortal.summaries.counts import (
     count_values,
 )
 from sortal.summaries.moments import ColumnMoments, measure_columns
-from sortal.summaries.rows import KeptRows, SummarizeRows, TopK
+from sortal.summaries.rows import KeptRows, SummarizeRows
 from sortal.summaries.value_tables import BayesSummary, SummarizeBayes
 
 START: Final = struct.Struct("<4sHI")
@@ -340,17 +340,6 @@ def read_kept(name: str, array: Any, kind: str = "i8") -> Any:
     return KeptRows.from_bytes(pack("kept rows", got.meta, arrays))
 
 
-def read_nearest(key: float, number: int) -> Any:
-    return TopK.from_bytes(
-        pack("nearest", {}, {"keys": np.array([[key]]), "ids": np.array([[number]])})
-    )
-
-
-def merge_other_queries() -> Any:
-    made = [TopK(np.zeros((2, k)), np.zeros((2, k), dtype=np.int64)) for k in (3, 2)]
-    return made[0].merge(made[1])
-
-
 NO_ROWS: Final[list[tuple[str, Any, str]]] = [
     ("ids", [0, 2, 1, 3], "i8"),
     ("ids", [0, 1, 2, 4], "i8"),
@@ -363,7 +352,6 @@ NO_ROWS: Final[list[tuple[str, Any, str]]] = [
     ("numbers", [[0.0, 0.0]] * 3, "f8"),
     ("units", [1, 0, 1, 1], "i8"),
 ]
-NO_NEIGHBORS: Final = [(-1.0, 1), (math.nan, 1), (math.inf, 1), (1.0, 0), (1.0, -1)]
 ROWS: Final = [
     refuse("No row has the ids 4, 9", take_ids, [0, 4, 9], **SUBTRACT),
     refuse("ids 2 are given more than once", take_ids, [2, 0, 2], **SUBTRACT),
@@ -371,8 +359,6 @@ ROWS: Final = [
     Refusal("rows of one id", lambda: kept().merge(kept()), InputError, "Two rows have the id 0"),
     refuse("2 columns and one of 1", merge_fewer_columns, error=ColumnError),
     *(refuse("damaged", read_kept, *given, **FORMAT) for given in NO_ROWS),
-    refuse("do not combine", merge_other_queries, error=InputError),
-    *(refuse("damaged", read_nearest, *given, **FORMAT) for given in NO_NEIGHBORS),
 ]
 
 REFUSALS: Final = [*SPREADS, *COMBINE, *BYTES, *ROWS]
