@@ -28,8 +28,9 @@ Int64 = NDArray[np.int64]
 GAIN, RATIO, GINI, CART = range(4)
 
 sides = st.lists(st.integers(0, 40), min_size=3, max_size=3)
+# Every row has a unit.
 tables = st.lists(sides, min_size=2, max_size=6).map(
-    lambda rows: [*np.array(rows, dtype=np.int64), 1, 0, 0]
+    lambda rows: np.array(rows, dtype=np.int64) + np.array([1, 0, 0])
 )
 
 

@@ -65,14 +65,6 @@ def score_parts(counts: Annotated[NDArray[numpy.int64], dict(shape=(None, None),
 def best_test(kinds: Sequence[int], values: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]], counts: Sequence[Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)]], sizes: Sequence[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None], total: int, criterion: int, min_size: int, min_units: int, max_subset: int) -> tuple[int, int, float, NDArray[numpy.int32], float, float, bool, float] | None:
     """The test of a node from its attributes' tables, or None."""
 
-def score_tests(node: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], yes: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], total: int, criterion: int) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64], float]:
-    """
-    Keys, scores and split information of tests by their yes sides; the base.
-    """
-
-def score_branches(parts: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], total: int, criterion: int) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64], float]:
-    """The same of one test with a branch a part."""
-
 def node_tests(columns: Sequence[tuple[int, Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], int, Sequence[int]]], total: int, options: GrowOptions) -> list[tuple[NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.float64], list[list[int]], NDArray[numpy.int8], NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.bool_], NDArray[numpy.bool_], NDArray[numpy.int64], bool, float, int, bool, int, NDArray[numpy.float64]]]:
     """All tests of a node by attribute, judged and ranked."""
 
