@@ -17,7 +17,37 @@ void add_test(SplitScores& out, const M& measure, const Whole& w, double key, do
     out.information.push_back(information);
 }
 
+std::vector<std::int64_t> sums_of(const std::int64_t* parts, std::int64_t n_parts,
+                                  std::int64_t n_classes) {
+    std::vector<std::int64_t> units;
+    for (std::int64_t p = 0; p < n_parts; ++p) {
+        units.push_back(sum_of(parts + p * n_classes, n_classes));
+    }
+    return units;
+}
+
 }  // namespace
+
+PartitionScores score_parts(const Whole& w, const std::int64_t* parts, std::int64_t n_parts,
+                            int shift) {
+    const Logs logs(0, shift);
+    const Gain gain{&logs};
+    const Gini gini;
+    const auto units = sums_of(parts, n_parts, w.n_classes);
+    const auto whole_units = [](double x) { return static_cast<std::int64_t>(x); };
+    PartitionScores out;
+    for (std::size_t p = 0; p < units.size(); ++p) {
+        const auto at = static_cast<std::int64_t>(p) * w.n_classes;
+        out.nothing = out.nothing && side_alike(w, parts + at, units[p]);
+    }
+    out.entropy = whole_units(-gain.base(w));
+    out.split_entropy = whole_units(-sum_of_parts(gain, parts, n_parts, w.n_classes));
+    out.split_information = whole_units(split_information(logs, w.n, units.data(), n_parts));
+    out.squares = gini.base(w);
+    out.gini_decrease = sum_of_parts(gini, parts, n_parts, w.n_classes) - gini.base(w);
+    if (n_parts == 2) out.cart = Cart{}.key(w, parts, units[0]);
+    return out;
+}
 
 SplitScores score_tests(const Whole& w, const std::int64_t* yes, std::int64_t n_tests,
                         Criterion criterion, std::int64_t total) {
@@ -42,10 +72,7 @@ SplitScores score_branches(const Whole& w, const std::int64_t* parts, std::int64
     return with_measure(criterion, logs, [&](const auto& measure) {
         SplitScores out;
         out.base = measure.base(w);
-        std::vector<std::int64_t> units;
-        for (std::int64_t p = 0; p < n_parts; ++p) {
-            units.push_back(sum_of(parts + p * w.n_classes, w.n_classes));
-        }
+        const auto units = sums_of(parts, n_parts, w.n_classes);
         const Values values{n_parts, nullptr, parts, nullptr};
         add_test(out, measure, w, multiway_key(measure, w, values, Limits{0, 0, 1}),
                  split_information(logs, w.n, units.data(), n_parts));
