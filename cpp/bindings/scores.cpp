@@ -18,7 +18,7 @@
 #include "bindings/tree_arrays.hpp"
 #include "trees/best_test.hpp"
 #include "trees/node_tests.hpp"
-#include "trees/partition_scores.hpp"
+#include "trees/split_scores.hpp"
 
 using namespace nb::literals;
 using namespace sortal::binding;
@@ -45,24 +45,31 @@ trees::Whole whole_of(const std::vector<std::int64_t>& totals, std::int64_t tota
     return whole;
 }
 
+// The class totals of the parts of a node.
+std::vector<std::int64_t> totals_of(const CountTable& parts) {
+    const std::size_t K = parts.shape(1);
+    std::vector<std::int64_t> totals(K, 0);
+    std::int64_t n = 0;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        add_count(n, parts.data()[i]);
+        totals[i % K] += parts.data()[i];
+    }
+    return totals;
+}
+
 using Scores = std::tuple<bool, std::int64_t, std::int64_t, std::int64_t, double, double,
                           std::optional<double>>;
 
 Scores score_parts(CountTable counts, int shift) {
-    const trees::Counts t{counts.data(), static_cast<std::int64_t>(counts.shape(0)),
-                          static_cast<std::int64_t>(counts.shape(1))};
-    std::int64_t total = 0;
-    for (std::size_t i = 0; i < counts.size(); ++i) add_count(total, counts.data()[i]);
-    need(total > 0, "there is no row to score");
-    need(trees::logs_fit(total, shift), "shift is too large for these counts");
-    const auto halves = t.n_parts == 2 ? std::optional<double>(trees::cart(t)) : std::nullopt;
-    return {trees::says_nothing(t),
-            trees::entropy_units(t, -1, shift),
-            trees::split_entropy_units(t, shift),
-            trees::split_information_units(t, shift),
-            trees::squares(t, -1),
-            trees::gini_decrease(t),
-            halves};
+    const auto totals = totals_of(counts);
+    const auto K = static_cast<std::int64_t>(totals.size());
+    const trees::Whole w{totals.data(), trees::sum_of(totals.data(), K), K};
+    need(w.n > 0, "there is no row to score");
+    need(trees::logs_fit(w.n, shift), "shift is too large for these counts");
+    const auto s =
+        trees::score_parts(w, counts.data(), static_cast<std::int64_t>(counts.shape(0)), shift);
+    return {s.nothing, s.entropy,       s.split_entropy, s.split_information,
+            s.squares, s.gini_decrease, s.cart};
 }
 
 // What one attribute of a node must be like; `totals` are the class totals of the first. Rows

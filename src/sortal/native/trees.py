@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from sortal.native import _core
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from sortal._typing import Codes, Counts, Float, Mask
@@ -152,53 +151,11 @@ def grow_tree(
     return Grown(*_core.grow_tree(*columns, classes, n_classes, weights, options, threads))
 
 
-def route_rows(
-    tree: TreeArrays,
-    columns: Sequence[Float | Int32],
-    n_values: Sequence[int],
-    out: Int32,
-    fallback: Int32 | None = None,
-) -> None:
-    """out[i]: the node where row i ends, a leaf or a multiway node that lacks the row's value.
-
-    A missing value (code -1, NaN) takes the branch that the node has for missing values; where they
-    spread, the first. Where it has none, and for a value that the node lacks (any other negative
-    code, an infinite number among them), it is the heavier branch (multiway: stop); fallback[i] is
-    the first node where that happened, -1 if none. Infinite numbers need `fallback`.
-    """
-    _core.route_rows(tree, list(columns), list(n_values), out, fallback)
-
-
-def spread_answers(
-    tree: TreeArrays,
-    columns: Sequence[Float | Int32],
-    n_values: Sequence[int],
-    weights: Float,
-    answers: Float,
-) -> Float:
-    """For each row Σ part · answers[t] over the nodes t where its parts end.
-
-    `weights` of the nodes say how a missing value parts a row.
-    """
-    n = len(columns[0])
-    return _core.spread_answers(
-        tree, list(columns), list(n_values), n, weights, np.ascontiguousarray(answers)
-    )
-
-
-def spread_counts(
-    tree: TreeArrays,
-    columns: Sequence[Float | Int32],
-    n_values: Sequence[int],
-    weights: Float,
-    classes: Int32,
-    row_weights: Float,
-    n_classes: int,
-) -> Float:
-    """The weight of each class that comes to each node, rows in parts where missing ones spread."""
-    return _core.spread_counts(
-        tree, list(columns), list(n_values), weights, classes, row_weights, n_classes
-    )
+# Rows on their way down a tree: where they end, what nodes answer by their parts, and the weight of
+# each class that comes to each node; see cpp/trees/tree.hpp.
+route_rows = _core.route_rows
+spread_answers = _core.spread_answers
+spread_counts = _core.spread_counts
 
 
 # --- All tests of a node, listed, judged and ranked by the compiled core --------------------------
@@ -262,19 +219,7 @@ def node_tests(columns: Sequence[NodeColumn], total: int, growth: Growth) -> lis
     return [ColumnTests(*tests) for tests in found]
 
 
-# --- Pruning by the compiled core: when nodes become leaves ---------------------------------------
-
-
-def collapse_strengths(child_start: Int64, children: Int32, risk: Float) -> Float:
-    """For each node the least α at which it has no test in the minimal tree. (S 31)
-
-    That tree is the smallest of those with the least Σ risk + α · leaves: the whole tree cut below
-    the nodes where `collapse_strengths(...) <= α`. At the leaves of the whole tree it is 0. Numbers
-    within 1e-12 of each other, relatively, are made one.
-    """
-    return _core.collapse_strengths(child_start, children, risk)
-
-
-def added_errors(n: Float, errors: Float, confidence: float) -> Float:
-    """What an upper bound of the error rate adds to the errors among n rows. (S 32)"""
-    return _core.added_errors(n, errors, confidence)
+# When nodes become leaves, and what an upper bound adds to the errors among n rows: see
+# cpp/trees/pruning.
+collapse_strengths = _core.collapse_strengths
+added_errors = _core.added_errors

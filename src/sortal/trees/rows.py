@@ -74,8 +74,7 @@ def encode(
     numbers = [j for j, column in enumerate(schema.columns) if column.is_number]
     arrays = [as_numbers(batch.columns[j]) for j in numbers]
     read.update(zip(numbers, arrays, strict=True))
-    if any(native.not_finite(arrays)):  # else nothing is to be counted
-        missing[numbers] = native.count_missing(arrays)
+    missing[numbers] = native.count_missing(arrays)
     if len(strange := np.flatnonzero(missing < 0)):
         raise infinite(schema.names[strange[0]], "finite numbers")
     words = [j for j, column in enumerate(schema.columns) if not column.is_number]
