@@ -199,7 +199,7 @@ LEVEL = ColumnSchema("level", "category", LEVELS, LEVELS)
         *((NUMBER, v, text) for v, text in [(3.0, "3"), (3.45, "3.45"), (1e22, "1e+22")]),
         *((NUMBER, -0.1, "-0.1"), (NUMBER, 1 / 3, repr(1 / 3))),
         *((DAY, 18262.0, "2020-01-01"), (DAY, 18262.5, "2020-01-01T12:00:00")),
-        *((DAY, -0.5, "1969-12-31T12:00:00"),),
+        *((DAY, v, text) for v, text in [(-0.5, "1969-12-31T12:00:00"), (1106867.0, "5000-07-02")]),
         (DAY, 18262 + 1.5 / 86_400, "2020-01-01T00:00:01.500"),
         *((LEVEL, rank, value) for rank, value in [(0.5, "low"), (1.0, "mid"), (1.5, "mid")]),
     ],

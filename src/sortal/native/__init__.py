@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 add_terms = _core.add_terms
 center_rows = _core.center_rows
+class_moments = _core.class_moments
 count_codes = _core.count_codes
 count_missing = _core.count_missing
 map_rows = _core.map_rows
-not_finite = _core.not_finite
 place_integers = _core.place_integers
 rank_integers = _core.rank_integers
 
@@ -116,13 +116,6 @@ def best_test(
         max_subset,
     )
     return None if found is None else BestTest(*found)
-
-
-def class_moments(
-    values: Float, classes: Int32, n_classes: int, units: Int64 | None, *, wide: bool = True
-) -> tuple[Int64, Float, Float, Float]:
-    """Per class (units, mean, tail of the mean, M2) of the values that are not NaN."""
-    return _core.class_moments(values, classes, n_classes, units, wide)
 
 
 def square_rows(

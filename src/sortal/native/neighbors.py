@@ -130,7 +130,7 @@ def choose(numbers: Numbers, codes: Int32, factors: Float, power: float) -> Kind
         return "scan"
     if not m:
         return "scan" if (codes < 0).any() else "bits"
-    if _core.has_nan(numbers):
+    if np.isnan(numbers.min()):  # a missing value is the least of all
         return "scan"
     step = max(1, n // SAMPLE_ROWS)
     visits = _core.tree_visits(numbers, step, factors, power, SAMPLE_K, SAMPLE_QUERIES)

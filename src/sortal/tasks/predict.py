@@ -153,7 +153,6 @@ def chosen_rows(frame: nw.DataFrame[Any], numbers: Sequence[int]) -> nw.DataFram
 _PRUNING = {
     "pruning",
     "confidence",
-    "subtree_raising",
     "cp",
     "cv",
     "validation_fraction",

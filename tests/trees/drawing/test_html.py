@@ -171,7 +171,7 @@ def test_the_script_draws_what_python_draws(page: Page, name: str) -> None:
 def test_folded_trees_are_laid_out_as_python_does(page: Page, name: str) -> None:
     model = MODELS[name]()
     drawn = sketch(model, None, 200, "auto")
-    inner = [i for i, item in enumerate(drawn.items) if not item.is_leaf and not item.is_cut]
+    inner = [i for i, item in enumerate(drawn.items) if not item.leaf and not item.cut]
     page.set_content(html_of(model))
     page.get_by_role("button", name="Unfold all").click()
     closed = set()

@@ -323,7 +323,8 @@ def test_a_tree_of_complete_rows_says_nothing_of_missing_values(policy: str) -> 
 def test_an_explanation_ends_where_the_row_does(policy: str, seed: int) -> None:
     maker = Maker(seed, policy)
     model, rows = maker.tree(), maker.rows(12)
-    explain = ExplainTree(model, walked(model, rows))
+    explain, rules = ExplainTree(model, walked(model, rows)), rules_of(model, "merged", "pandas")
+    by_leaf = {rule.leaf: rule for rule in (*rules, *rules.unlisted)}
     shares = model.units / model.units.sum(axis=1, keepdims=True)
     for i, row in enumerate(rows):
         found, ends = explain(i), ends_of(model, row)
@@ -337,12 +338,14 @@ def test_an_explanation_ends_where_the_row_does(policy: str, seed: int) -> None:
         assert total == pytest.approx(found.share, abs=1e-14)
         assert (found.spread == 0.0) or len(ends) > 1
         assert found.is_spread == (len(ends) > 1)
+        assert tuple(move.condition for move in found.path) == by_leaf[found.node].path
+        assert found.rule == by_leaf[found.node].merged
         marks = [mark(model, move.node, row) for move in found.path]
         assert [move.mark for move in found.path] == marks
         assert found.fallback == any(m not in ("", "missing") for m in marks)
         for move in found.path:
             cell = row[model.attribute[move.node]]
-            assert (move.value is None) == (cell is None)
+            assert move.value == cell or model.attribute[move.node] == 1  # a date is in words
             assert holds(move.condition, cell)
         plain = found.to_dict()
         assert json.loads(json.dumps(plain, allow_nan=False)) == plain

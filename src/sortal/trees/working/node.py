@@ -2,38 +2,21 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sortal.decision.options import is_whole
 from sortal.errors import InputError, ParameterError, agreed, counted, listed
-from sortal.native.trees import CUT, LEAF, MULTIWAY, SUBSET
+from sortal.native.trees import CUT, LEAF
 from sortal.records.render import number_text
 from sortal.records.tables import Table, Working, unique
-from sortal.trees.branches import (
-    describe_test,
-    missing_branch,
-    node_values,
-    splits_missing,
-    tells_missing,
-)
-from sortal.trees.learn import growth
-from sortal.trees.rows import (
-    bits_of,
-    limits_in_parts,
-    multiples_of,
-    rows_as_grown,
-    units_as_grown,
-    unscale,
-)
+from sortal.trees.branches import describe_test
+from sortal.trees.rows import multiples_of, rows_as_grown, units_as_grown, unscale
 from sortal.trees.split_scores import score_counts
-from sortal.trees.working.candidates import ALONE, NodeTest, Search, rank_tests, smaller_side
+from sortal.trees.working.candidates import list_tests
 from sortal.trees.working.node_rows import hold_rows, read_attributes
-from sortal.trees.working.tables import CandidateTables, NodeChoice, whole_cell
+from sortal.trees.working.tables import CandidateTables, whole_cell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,8 +26,7 @@ if TYPE_CHECKING:
     from sortal.trees.learn import TreeOptions
     from sortal.trees.model import TreeModel
     from sortal.trees.rows import TreeRows
-    from sortal.trees.working.candidates import Candidates, Ranking
-    from sortal.trees.working.node_rows import Attribute
+    from sortal.trees.working.candidates import NodeTests
 
 
 # --- Whether the rows given are those that a tree was fitted to ----------------------------------
@@ -103,8 +85,8 @@ def show_node(
     tables = [_classes(model, t, backend), _impurity(model, options, t, backend)]
     looked = None
     if rows is not None:
-        looked = _look(model, rows, options, t)
-        tables += looked.tables(backend)
+        looked = look(model, rows, options, t)
+        tables += _tables(looked, model, backend)
     tables.append(_test(model, options, t, looked, backend))
     column = model.schema.columns[model.attribute[t]]
     # whether a value is known is no question of a hyperplane
@@ -157,7 +139,7 @@ def _impurity(model: TreeModel, options: TreeOptions, t: int, backend: str) -> T
 
 
 def _test(
-    model: TreeModel, options: TreeOptions, t: int, looked: _NodeTests | None, backend: str
+    model: TreeModel, options: TreeOptions, t: int, looked: NodeTests | None, backend: str
 ) -> Table:
     """What the node asks, and how sure that is; or why it asks nothing."""
     is_leaf = model.kind[t] == LEAF
@@ -176,7 +158,7 @@ def _test(
 
 
 def _why_leaf(
-    model: TreeModel, options: TreeOptions, t: int, looked: _NodeTests | None
+    model: TreeModel, options: TreeOptions, t: int, looked: NodeTests | None
 ) -> list[str]:
     """Which stops hold for a leaf (ZM Alg. 19.1); where none does, what its rows tell."""
     units = units_as_grown(model, options.criterion)[t]
@@ -218,8 +200,8 @@ def _hyperplane(model: TreeModel, t: int, backend: str) -> Table:
 # --- What its rows tell --------------------------------------------------------------------------
 
 
-def _look(model: TreeModel, rows: TreeRows, options: TreeOptions, t: int) -> _NodeTests:
-    """The rows of node t once more, as they counted when the tree grew."""
+def look(model: TreeModel, rows: TreeRows, options: TreeOptions, t: int) -> NodeTests:
+    """The rows of node t once more, as they counted when the tree grew, and their tests."""
     refuse_unknown_rows(model, rows)
     counted = rows_as_grown(model, rows, options.criterion)
     multiples = multiples_of(model, options.criterion)
@@ -227,103 +209,16 @@ def _look(model: TreeModel, rows: TreeRows, options: TreeOptions, t: int) -> _No
         held = hold_rows(model, counted, node)
         found = unscale(held.by_class(counted), multiples)
         refuse_other_rows(model, rows, found, len(held.places), node)
-    tells = [tells_missing(model, j) for j in range(len(model.schema.columns))]
-    return _NodeTests(model, counted, options, t, read_attributes(counted, held, tells))
+    return list_tests(model, counted, options, t, read_attributes(model, counted, held))
 
 
-@dataclass(frozen=True, eq=False)
-class _NodeTests:
-    """The tests that a node could ask, of all its columns."""
-
-    model: TreeModel
-    rows: TreeRows
-    options: TreeOptions
-    t: int
-    attributes: list[Attribute]
-
-    @cached_property
-    def search(self) -> Search:
-        bits = bits_of(self.model, self.rows)
-        limits = limits_in_parts(growth(self.rows, self.options, bits))
-        first = self.attributes[0]  # every column has all rows of the node
-        return Search(first.known + first.missing, self.rows.total_units << bits[1], limits)
-
-    @cached_property
-    def tests(self) -> list[Candidates]:
-        V = self._asked_set()
-        asked = self.model.attribute[self.t]
-        return [
-            self.search.tests(x, V if j == asked else ()) for j, x in enumerate(self.attributes)
-        ]
-
-    @cached_property
-    def ranking(self) -> Ranking:
-        return rank_tests(self.search, self.tests, self.asked)
-
-    @cached_property
-    def asked(self) -> NodeTest | None:
-        """The test of the node among all tests; None for a leaf, and for what no test here does."""
-        model, t = self.model, self.t
-        if model.kind[t] == LEAF:
-            return None
-        j = int(model.attribute[t])
-        place = self._asked_place(self.tests[j])
-        return None if place is None else NodeTest(j, place)
-
-    def _asked_place(self, tests: Candidates) -> int | None:
-        x, model, t = tests.attribute, self.model, self.t
-        branch = missing_branch(model, t)
-        if x.kind == MULTIWAY:
-            # a test that pruning has moved here may send its missing values elsewhere
-            here = tests.joined is None or tests.joined.place == branch
-            return 0 if here and len(tests.judged.keys) else None
-        if splits_missing(model, t):
-            return tests.missing.index(ALONE) if ALONE in tests.missing else None
-        if x.kind == SUBSET:
-            V, is_same = self._asked_set(), np.array_equal(node_values(model, t)[0], x.values)
-            return tests.sets.index(V) if is_same and V in tests.sets else None
-        below = int(np.searchsorted(x.values, model.threshold[t], side="right"))
-        if not 0 < below < x.m:
-            return None
-        return 2 * (below - 1) + (branch > 0) if self.search.takes_sides(x) else below - 1
-
-    @property
-    def n_cuts(self) -> int:
-        return sum(len(own.thresholds) for own in self.tests if own.attribute.kind == CUT)
-
-    @property
-    def best(self) -> float | None:
-        """The score of the best test, None where none is allowed."""
-        for own, ranks in zip(self.tests, self.ranking.ranks, strict=True):
-            if (ranks == 1).any():
-                return float(self.search.scores(own)[ranks == 1][0])
-        return None
-
-    def tables(self, backend: str) -> list[Table]:
-        """One or two tables an attribute, then the best test of each."""
-        choice = NodeChoice(self.search, self.tests, self.ranking, self.asked)
-        made = CandidateTables(choice, self._unit, self.model.classes, backend)
-        columns = self.model.schema.names
-        names = table_names(columns)
-        values = unique((*_FIXED, *names, *(f"{name} values" for name in columns)))
-        tables = []
-        for j in range(len(columns)):
-            tables += made.of_attribute(j, names[j], values[j - len(columns)])
-        return [*tables, made.offers()]
-
-    @property
-    def _unit(self) -> float:
-        """What a unit weighs; of scaled ones, so that all rows have the weight that they have."""
-        whole = self.search.total
-        scale = int(self.model.units[0].sum()) / whole if self.rows.scaled else 1.0
-        return math.ldexp(scale, -self.model.exponent)
-
-    def _asked_set(self) -> tuple[int, ...]:
-        """V of the node's test, as places of the values that the node has; missing may be one."""
-        model, t = self.model, self.t
-        if model.kind[t] != SUBSET:
-            return ()
-        inside = node_values(model, t)[1] == 0
-        if self.search.takes_sides(self.attributes[model.attribute[t]]):
-            inside = np.append(inside, missing_branch(model, t) == 0)
-        return smaller_side(inside)
+def _tables(tests: NodeTests, model: TreeModel, backend: str) -> list[Table]:
+    """One or two tables an attribute, then the best test of each."""
+    made = CandidateTables(tests, model.classes, backend)
+    columns = model.schema.names
+    names = table_names(columns)
+    values = unique((*_FIXED, *names, *(f"{name} values" for name in columns)))
+    tables = []
+    for j in range(len(columns)):
+        tables += made.of_attribute(j, names[j], values[j - len(columns)])
+    return [*tables, made.offers()]
