@@ -17,7 +17,7 @@ from sortal.base.to_sklearn import (
     verify,
     wear_names,
 )
-from sortal.bayes.explain import BayesExplanation, explain
+from sortal.bayes.explain import explain
 from sortal.bayes.learn import BayesOptions, build_model, class_units, plan, read_schema
 from sortal.bayes.leave_one_out import leave_out
 from sortal.bayes.model import (
@@ -136,27 +136,34 @@ class DiscreteBayes(BayesOptions, TableClassifier[BayesOptions, BayesSummary, Ba
     >>> day = tennis[1:2]  # sunny, hot, humid and windy
     >>> model.predict(day).tolist()
     ['No']
-    >>> for part in model.explain(day)[0].evidence:
-    ...     print(f"{part.attribute} = {part.value}: {part.bits:.3f} bits")
-    Outlook = Sunny: 1.433 bits
-    Temperature = Hot: 0.848 bits
-    Humidity = High: 1.263 bits
-    Wind = Strong: 0.848 bits
+    >>> for part in model.explain(day)[0].parts.lines():
+    ...     print(f"{part['part']}: {part['bits']:.3f} bits")
+    prior: -0.848 bits
+    Outlook: 1.433 bits
+    Temperature: 0.848 bits
+    Humidity: 1.263 bits
+    Wind: 0.848 bits
     """
 
     _learner = BAYES
 
-    def explain(self, X: TableLike) -> Explanations[BayesExplanation]:
+    def explain(self, X: TableLike) -> Explanations:
         """Why: prior and each attribute's weight of evidence in bits, adding up to the odds.
 
-        The evidence is for the class predicted against the most probable other one. With costs,
-        what they add to the odds is a part of its own, and the total is that of the decision.
+        The total is log2 of P(label|x) / P(against|x). With costs, what they add to it is a part of
+        its own, and the total is at least 0: the label has the least expected cost, however
+        probable it is. Marks say which attributes were left out (missing, unknown, constant), and
+        whether the joint cell was never seen.
+
+        Facts: `prior` and `posterior` by class; `log2_likelihood` of each attribute by class; and
+        `possible`, False where every class gives the row probability zero: the posterior is then
+        the prior, and the evidence is not in the total.
         """
         encoded, backend = self._encode(X)
         refuse_one_class(self._schema.classes, "explain")
-        made = explain(self._model, encoded, self._fitted.read_costs())
-        warn_of_impossible(n_impossible(made.log_joint))
-        return Explanations(made, range(len(made.shares)), backend)
+        made, log_joint = explain(self._model, encoded, self._fitted.read_costs())
+        warn_of_impossible(n_impossible(log_joint))
+        return Explanations(made, range(len(log_joint)), backend)
 
     def working(self, X: TableLike | None = None) -> Working:
         """The numbers of this fit: counts, probabilities and, for rows X, Bayes' rule."""

@@ -30,7 +30,7 @@ from sortal.discriminants.classical.assumptions import (
     refuse_none_left,
     show_assumptions,
 )
-from sortal.discriminants.explain import Decided, Explain, ExplainLinear, LinearExplanation
+from sortal.discriminants.explain import Decided, Explain, ExplainLinear
 from sortal.discriminants.held_out import refuse_leaving
 from sortal.discriminants.linear_functions import cost_shift, read_centered
 from sortal.discriminants.statistics import (
@@ -483,11 +483,14 @@ class DiscriminantClassifier(
         )
         return made
 
-    def explain(self, X: TableLike) -> Explanations[LinearExplanation]:
+    def explain(self, X: TableLike) -> Explanations:
         """Why: each attribute's part in the difference of the two leading functions.
 
-        The parts and the offset add up to function of the class said - function of the next. With
-        costs, what they add to the log-odds is a part of its own.
+        The offset and the parts add up to function of the class said - function of the next. With
+        costs, what they add to the log-odds is a part of its own. Attributes marked missing or
+        unknown add nothing: what the known ones say about them is in the parts of those.
+
+        Facts: the `functions` by class.
         """
         model, source = self._model, self._open(X)
         refuse_one_class(self._schema.classes, "explain")

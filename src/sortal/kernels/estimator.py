@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from sortal.data.columns import Schema
     from sortal.data.sources import Batch, DataTable, TableSource
     from sortal.decision.scores import Question, ScoredTerms
-    from sortal.kernels.explain import KernelExplanation, KernelRows
+    from sortal.kernels.explain import KernelRows
     from sortal.kernels.model import KernelFunction
     from sortal.records.tables import Table, Working
 
@@ -315,10 +315,17 @@ class KernelDiscriminant(
         project = self._model.project
         return self._pass(self._open(X), ask(project, lambda projected: projected)).answer
 
-    def explain(self, X: TableLike, max_rows: int = 5) -> Explanations[KernelExplanation]:
+    def explain(self, X: TableLike, max_rows: int = 5) -> Explanations:
         """Why: the rows of the basis that pull each row most, to the class said and away from it.
 
-        With costs, what they add to the log-odds is a part of its own.
+        Offset, pulls and the rest add up to ln of P(label|x) / P(against|x); where one of the two
+        classes cannot be, the offset is infinite. pull = coefficient · kernel, to the label if it
+        is positive. With costs, what they add to the log-odds is a part of its own.
+
+        Facts: `posterior` by class; `log_odds` without costs; `by_class`, all pulls added up by the
+        class of the row that pulls; `n_basis` and `basis`, how many rows pull and what they are:
+        "rows" of the fit or "landmarks" among them, which stand for the rows around them; and
+        `filled`, the columns for whose missing or unknown value their mean stands.
 
         Parameters
         ----------

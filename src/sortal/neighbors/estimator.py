@@ -14,7 +14,7 @@ from sortal.engines import gather, n_threads
 from sortal.errors import InputError, ParameterError
 from sortal.modelfile.arrays import RecordField
 from sortal.modelfile.fields import Layout
-from sortal.neighbors.explain import NeighborsExplanation, explain
+from sortal.neighbors.explain import explain
 from sortal.neighbors.learn import (
     NeighborsOptions,
     build_model,
@@ -190,13 +190,17 @@ class NeighborsClassifier(
 
     _learner = NEIGHBORS
 
-    def explain(self, X: TableLike) -> Explanations[NeighborsExplanation]:
+    def explain(self, X: TableLike) -> Explanations:
         """Why: the neighbors of each row, their distances and votes, and what they differ in.
 
-        The votes of the neighbors add up to the votes by class, and the shares of the columns to
-        the distance. A column is marked where a value is missing in one of the two rows, and where
-        no row of the fit has the value. With costs, the class predicted is that of the least of
-        `expected_costs`.
+        The votes of the neighbors, in the order of their distances, add up to all votes; those of
+        a class to its own, whose share is its posterior. Where all are 0, it is the prior.
+
+        Facts: `posterior` and `votes` by class; `expected_costs` of predicting each class, of which
+        the label has the least (None without costs); `k`, `weights` and `metric`; and the table
+        `shares`, also by `to_frame("shares")`: part · kernel · factor of its class = vote of each
+        neighbor, and the share of every column in its distance. A column is marked where a value is
+        missing in one of the two rows, and where no row of the fit has the value.
         """
         rows, backend = self._find_neighbors(X)
         made = explain(self._model, rows, self._fitted.read_costs())
