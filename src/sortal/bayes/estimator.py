@@ -33,7 +33,7 @@ from sortal.decision.scores import public_functions
 from sortal.errors import ParameterError
 from sortal.modelfile.arrays import RecordField, SummaryField
 from sortal.modelfile.fields import Layout
-from sortal.records.tables import Explanations
+from sortal.records.tables import Explanations, framed
 from sortal.summaries.value_tables import BayesSummary
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ class DiscreteBayes(BayesOptions, TableClassifier[BayesOptions, BayesSummary, Ba
         """The numbers of this fit: counts, probabilities and, for rows X, Bayes' rule."""
         model, summary = self._model, self._summary
         encoded, backend = (None, self._backend) if X is None else self._encode(X)
-        working = show_working(model, summary, encoded, backend)
+        working = framed(show_working(model, summary, encoded), backend)
         if encoded is not None:
             warn_of_impossible(working["evidence"].column("ln P(x)").count(-np.inf))
         return working

@@ -37,7 +37,7 @@ from sortal.kernels.primal import StagedProgress
 from sortal.kernels.working import show_kernel
 from sortal.modelfile.arrays import RecordField, SummaryField
 from sortal.modelfile.fields import Layout
-from sortal.records.tables import Explanations
+from sortal.records.tables import Explanations, framed
 from sortal.summaries.counts import DiscriminantSummary
 
 if TYPE_CHECKING:
@@ -351,7 +351,8 @@ class KernelDiscriminant(
         whole_number("max_rows", max_rows, 1)
         model = self._model
         rows, backend = (None, self._backend) if X is None else self._read_rows(X)
-        return show_kernel(model, rows, self._fitted.read_costs(), max_rows, backend)
+        found = show_kernel(model, rows, self._fitted.read_costs(), max_rows)
+        return framed(found, backend)
 
     def _read_rows(self, X: TableLike) -> tuple[KernelRows, str]:
         model, source = self._model, self._open(X)
@@ -438,7 +439,7 @@ class KernelDiscriminant(
         found = self._model.curve
         if found is None:
             raise AttributeError("loo_curve_ exists after a fit with ridge='loo'.")
-        return replace(found, backend=self._backend)
+        return framed(found, self._backend)
 
     @property
     def _n_features_out(self) -> int:

@@ -96,9 +96,7 @@ class ExplainKernel:
             for j in np.flatnonzero(rows.filled[i]).tolist()
         )
 
-    def _title(
-        self, i: int, label: int, against: int, filled: tuple[dict[str, Any], ...]
-    ) -> str:
+    def _title(self, i: int, label: int, against: int, filled: tuple[dict[str, Any], ...]) -> str:
         """Which two classes are compared, where pulls go, and which cells had no value."""
         a, b = (self.model.classes[k] for k in (label, against))
         said = f"{a} (P = {self.shares[i, label]:.4g}) against {b}: positive pulls are to "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -39,7 +38,7 @@ from sortal.neighbors.votes import (
     rows_at_a_time,
 )
 from sortal.neighbors.working import show_working
-from sortal.records.tables import Explanations
+from sortal.records.tables import Explanations, framed
 from sortal.summaries.rows import KeptRows
 
 if TYPE_CHECKING:
@@ -226,7 +225,8 @@ class NeighborsClassifier(
         whole_number("max_rows", max_rows, 1)
         model = self._model
         rows, backend = (None, self._backend) if X is None else self._find_neighbors(X)
-        return show_working(model, rows, max_rows, backend, n_threads(self.n_jobs))
+        found = show_working(model, rows, max_rows, n_threads(self.n_jobs))
+        return framed(found, backend)
 
     def kneighbors(
         self,
@@ -302,7 +302,7 @@ class NeighborsClassifier(
         curve = self._model.curve
         if curve is None:
             raise AttributeError("loo_curve_ exists where n_neighbors is 'loo' or a list.")
-        return replace(curve, backend=self._backend)
+        return framed(curve, self._backend)
 
     @property
     def search_(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import isnan
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from sortal.errors import counted
 from sortal.neighbors.explain import column_amounts, counted_columns
 from sortal.neighbors.learn import class_weights, row_weights
 from sortal.neighbors.model import search
-from sortal.records.tables import Table, Working, matrix_table, unique
+from sortal.records.tables import Table, Working, matrix_table, sheet, unique, whole_cells
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,19 +29,15 @@ _DIVISORS = {"range": "the range", "std": "the standard deviation", "none": "not
 
 
 def show_working(
-    model: NeighborsModel,
-    rows: FoundNeighbors | None,
-    max_rows: int,
-    backend: str,
-    n_threads: int = 1,
+    model: NeighborsModel, rows: FoundNeighbors | None, max_rows: int, n_threads: int = 1
 ) -> Working:
     """The tables of a fit; with rows, also their distances to those of the fit, and the votes."""
-    tables = [_scale(model, backend), *_ellipse(model, backend), _classes(model, backend)]
+    tables = [_scale(model), *_ellipse(model), _classes(model)]
     if model.curve is not None:
-        tables.append(replace(model.curve, backend=backend))
+        tables.append(model.curve)
     if rows is not None:
-        tables.append(_distances(model, rows, max_rows, backend, n_threads))
-        tables.append(_votes(model, rows, backend))
+        tables.append(_distances(model, rows, max_rows, n_threads))
+        tables.append(_votes(model, rows))
     return Working(describe(model), tuple(tables))
 
 
@@ -52,7 +48,7 @@ def describe(model: NeighborsModel) -> str:
     return f"Nearest neighbors: {places}, {model.metric} distance{power}, {model.weighting} votes"
 
 
-def _scale(model: NeighborsModel, backend: str) -> Table:
+def _scale(model: NeighborsModel) -> Table:
     """What differences are divided by; a category is equal or not."""
     pairs = zip(model.widths.tolist(), model.factors.tolist(), strict=True)
     measured = {} if model.ellipse is not None else dict(zip(model.measured, pairs, strict=True))
@@ -70,10 +66,10 @@ def _scale(model: NeighborsModel, backend: str) -> Table:
         title = "Columns: values are equal or not"
     heads = ("column", "kind", "divided by", "factor", "note")
     tag = "S 71" if model.scale != "none" and model.used_numbers.any() else ""
-    return Table("scale", title, heads, tuple(rows), tag, backend)
+    return Table("scale", title, heads, tuple(rows), tag)
 
 
-def _ellipse(model: NeighborsModel, backend: str) -> list[Table]:
+def _ellipse(model: NeighborsModel) -> list[Table]:
     """The covariance that a Mahalanobis distance is measured by, and its inverse."""
     if model.ellipse is None:
         return []
@@ -83,38 +79,34 @@ def _ellipse(model: NeighborsModel, backend: str) -> list[Table]:
     square = names, names
     S = model.ellipse.covariance
     return [
-        matrix_table("covariance", "S, of all rows", square, S, "S 74", backend),
-        matrix_table("inverse", title, square, root @ root.T, "S 74", backend),
+        matrix_table("covariance", "S, of all rows", square, S, "S 74"),
+        matrix_table("inverse", title, square, root @ root.T, "S 74"),
     ]
 
 
-def _classes(model: NeighborsModel, backend: str) -> Table:
-    n = np.bincount(model.labels, minlength=len(model.classes)).tolist()
-    weight = class_weights(model.labels, row_weights(model), len(n)).tolist()
-    factors = model.class_factors.tolist()
-    rows = zip(model.classes, n, map(_number, weight), factors, strict=True)
-    heads = ("class", "rows", "weight", "factor")
+def _classes(model: NeighborsModel) -> Table:
+    n = np.bincount(model.labels, minlength=len(model.classes))
+    weight = whole_cells(class_weights(model.labels, row_weights(model), len(n)))
+    columns = {"class": model.classes, "rows": n, "weight": weight, "factor": model.class_factors}
     title = "Classes, and what a vote for them is multiplied by"
-    return Table("classes", title, heads, tuple(rows), "S 77", backend)
+    return sheet("classes", title, columns, "S 77")
 
 
-def _votes(model: NeighborsModel, rows: FoundNeighbors, backend: str) -> Table:
-    shares = shares_of_votes(rows.votes, model.prior)
-    cells = [
-        (i, label, float(rows.votes[i, c]), float(shares[i, c]))
-        for i in range(len(rows))
-        for c, label in enumerate(model.classes)
-    ]
-    heads = ("query", "class", "votes", "P")
-    return Table("votes", "Votes by class, and their shares", heads, tuple(cells), "S 78", backend)
+def _votes(model: NeighborsModel, rows: FoundNeighbors) -> Table:
+    shares, n = shares_of_votes(rows.votes, model.prior), len(rows)
+    columns = {
+        "query": np.repeat(np.arange(n), len(model.classes)),
+        "class": model.classes * n,
+        "votes": rows.votes.ravel(),
+        "P": shares.ravel(),
+    }
+    return sheet("votes", "Votes by class, and their shares", columns, "S 78")
 
 
 # --- Distances -----------------------------------------------------------------------------------
 
 
-def _distances(
-    model: NeighborsModel, rows: FoundNeighbors, max_rows: int, backend: str, n_threads: int
-) -> Table:
+def _distances(model: NeighborsModel, rows: FoundNeighbors, max_rows: int, n_threads: int) -> Table:
     """The rows of the fit in the order of their distance from each query."""
     shown = min(max_rows, model.n_rows)
     near = search(model, rows.queries, shown, n_threads=n_threads)
@@ -127,7 +119,7 @@ def _distances(
     heads = unique(("query", "rank", "id", "class", *names, *results))
     said = _formula(model, len(names), missing=missing)
     title = f"Distances, the nearest {shown} of {counted(model.n_rows, 'row')} (ids from 0): {said}"
-    return Table("distances", title, heads, tuple(cells), model.facts.equation, backend)
+    return Table("distances", title, heads, tuple(cells), model.facts.equation)
 
 
 def _formula(model: NeighborsModel, d: int, *, missing: bool) -> str:
@@ -172,8 +164,3 @@ def _lines(model: NeighborsModel, ranked: _Ranked, *, missing: bool) -> Iterator
         front = ranked.i, rank + 1, int(model.ids[at]), model.classes[label]
         added = (None if isnan(term) else term for term in terms[rank])
         yield (*front, *added, *known, keys[rank], distances[rank], part, kernel, vote)
-
-
-def _number(x: float) -> Cell:
-    """Whole weights as whole numbers."""
-    return int(x) if float(x).is_integer() else float(x)

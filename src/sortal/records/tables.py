@@ -1,4 +1,4 @@
-"""Records: the tables of `working()`, what `explain()` gives, and the base of all that shows itself.
+"""Records: tables, workings, explanations, and the base of everything that shows itself.
 
 A record holds numbers; how it looks as text or HTML is in `render`.
 """
@@ -6,7 +6,6 @@ A record holds numbers; how it looks as text or HTML is in `render`.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from html import escape
@@ -26,6 +25,9 @@ if TYPE_CHECKING:
 
 
 Cell = str | bool | int | float | None
+
+# The columns of a table: cells by the name of a column, a matrix by a tuple of names.
+Columns = dict[Any, Any]
 
 # What is printed of a long record unless all of it is asked for.
 MOST_TABLES, MOST_ROWS, MOST_COLUMNS, MOST_SIGNS = 20, 100, 100, 500
@@ -288,23 +290,22 @@ S = TypeVar("S")
 def framed(shown: S, backend: str) -> S:
     """A record, or what holds records, whose data frames are of a library."""
     made: Any = shown
-    if isinstance(made, Table):
-        made = replace(made, backend=backend)
-    elif isinstance(made, tuple):
-        made = tuple(framed(one, backend) for one in made)
-    elif isinstance(made, dict):
-        made = {name: framed(one, backend) for name, one in made.items()}
-    elif isinstance(made, Working | Explanation):
-        held = {one.name: framed(getattr(made, one.name), backend) for one in fields(made)}
-        made = replace(made, **held)
+    if isinstance(shown, Table):
+        made = replace(shown, backend=backend)
+    elif isinstance(shown, tuple):
+        made = tuple(framed(one, backend) for one in shown)
+    elif isinstance(shown, dict):
+        made = {name: framed(one, backend) for name, one in shown.items()}
+    elif isinstance(shown, Shown):
+        made = replace(made, **{name: framed(own, backend) for name, own in vars(shown).items()})
     found: S = made
     return found
 
 
-def sheet(name: str, title: str, columns: Mapping[Any, Any], equation: str = "") -> Table:
-    """A table by its columns: cells by the name of the column, a matrix by several names.
+def sheet(name: str, title: str, columns: Columns, equation: str = "") -> Table:
+    """A table by its columns.
 
-    Names are made different, numbers of NumPy plain, and there is nothing where there is NaN.
+    Their names are made different, numbers of NumPy plain, and there is nothing where there is NaN.
     """
     heads: list[object] = []
     cells: list[list[Cell]] = []

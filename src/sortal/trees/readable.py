@@ -9,7 +9,7 @@ from sortal.base.classifier import TableClassifier
 from sortal.data.sources import as_read, gather_blocks
 from sortal.decision.options import choose, whole_number
 from sortal.errors import InputError, counted
-from sortal.records.tables import Explanations
+from sortal.records.tables import Explanations, framed
 from sortal.trees.branches import check_max_values, node_table
 from sortal.trees.drawing.layout import Drawing, draw_tree
 from sortal.trees.drawing.svg import svg_of
@@ -90,7 +90,7 @@ class ReadableTree(TableClassifier[TreeOptions, TreeRows, FittedTree]):
         choose("by", by, ("leaf", "class"))
         choose("form", form, FORMS)
         rules = rules_of(model, form, self._backend)
-        return rules if by == "leaf" else ClassRules(rules, model.classes, form, self._backend)
+        return rules if by == "leaf" else ClassRules(rules)
 
     def explain(self, X: TableLike) -> Explanations:
         """Why: the path of each row, its rule, the counts where it ends, and what each move added.
@@ -100,7 +100,7 @@ class ReadableTree(TableClassifier[TreeOptions, TreeRows, FittedTree]):
         value: no row of the fit had it ("unknown"), or none of this node ("absent"). Of a missing
         value the mark says where it went: as those of the fit did at this node ("missing"), with
         the larger branch ("majority"; "unseen" where the node met no missing value), or down every
-        branch ("spread"): then the path is the heaviest one, and a line has what the other ends add.
+        branch ("spread"): then the path is the heaviest, and a line has what the other ends add.
 
         Facts: the `node` where the row ends, its `counts` by class and their sum `n`; the
         `probabilities` of all ends together; the conditions of the `path` with the `values` that
@@ -182,7 +182,7 @@ class ReadableTree(TableClassifier[TreeOptions, TreeRows, FittedTree]):
         """
         model = self._model
         check_max_values(max_values)
-        return node_table(model, self._backend, max_values).to_frame()
+        return framed(node_table(model, max_values), self._backend).to_frame()
 
     # --- Seeing a fitted tree: as a drawing, as SVG, and in a notebook
 
