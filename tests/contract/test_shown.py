@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import doctest
 import html
-import json
 from importlib import import_module
 from pathlib import Path
 
@@ -14,10 +13,7 @@ from tests.contract.learners import (
     LIBRARIES,
     Setting,
     every_learner,
-    every_setting,
-    fitted,
     labels,
-    mixed,
     whole,
 )
 
@@ -25,25 +21,6 @@ import sortal
 from sortal.tasks.show import show
 
 pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.SortalWarning")
-
-
-@every_setting
-def test_explanations_are_of_what_was_predicted(setting: Setting) -> None:
-    model, rows = fitted(setting), mixed()[:16]
-    reasons = model.explain(rows)
-    assert [why.label for why in reasons] == model.predict(rows).tolist()
-    assert [why.to_dict() for why in reasons[10:14]] == [
-        why.to_dict() for why in list(reasons)[10:14]
-    ]
-    assert len(reasons) == len(list(reasons)) == 16
-    assert reasons[-1].to_dict() == reasons[15].to_dict()
-    assert reasons == model.explain(rows)
-    assert reasons[1:] != reasons
-    with pytest.raises(IndexError):
-        reasons[16]
-    assert isinstance(json.dumps(reasons.to_dict(), allow_nan=False), str)
-    assert json.loads(json.dumps(model.working().to_dict(), allow_nan=False))
-    assert json.loads(json.dumps(show(model).to_dict(), allow_nan=False))
 
 
 @every_learner

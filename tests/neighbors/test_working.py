@@ -11,6 +11,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import given
+from tests.explained import read
 from tests.neighbors.tables import Case, cases
 
 from sortal import NeighborsClassifier, datasets
@@ -173,7 +174,7 @@ def test_a_short_list_does_not_change_the_votes() -> None:
 def test_a_working_of_any_table(case: Case) -> None:
     """Lines add up, in the order of the search; votes are those of predict to the last bit."""
     model, X = case.fit(), case.frame(case.queries)
-    working, made, oracle = model.working(X), model.explain(X), case.oracle(model)
+    working, made, oracle = model.working(X), [*map(read, model.explain(X))], case.oracle(model)
     lines, votes = working["distances"], working["votes"]
     distances, ids = model.kneighbors(X, len(model.ids_))
     assert lines.column("id") == tuple(ids[ids >= 0].tolist())
@@ -184,7 +185,7 @@ def test_a_working_of_any_table(case: Case) -> None:
     assert numbers(votes, "votes") == [vote for row in made for vote in row.votes]
     for name in ("part", "kernel", "vote"):
         cells = list(zip(lines.column(name), lines.column("part"), strict=True))
-        inside = [getattr(n, name) for row in made for n in row.neighbors]
+        inside = [getattr(n, name) for row in made for n in row.parts]
         assert [cell for cell, part in cells if part] == inside
         assert {cell for cell, part in cells if not part} <= {0.0}
     assert json.loads(json.dumps(working.to_dict(), allow_nan=False)) == working.to_dict()

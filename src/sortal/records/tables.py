@@ -312,7 +312,9 @@ def sheet(name: str, title: str, columns: Columns, equation: str = "") -> Table:
     for head, column in columns.items():
         several = isinstance(head, tuple)
         heads += head if several else [head]
-        cells += map(_plain_cells, np.transpose(column) if several else [column])
+        if several:  # not by NumPy, which would make a fraction of every whole number
+            column = column.T if isinstance(column, np.ndarray) else zip(*column, strict=True)
+        cells += map(_plain_cells, column if several else [column])
     rows = tuple(zip(*cells, strict=True))
     return Table(name, title, unique(tuple(map(str, heads))), rows, equation)
 

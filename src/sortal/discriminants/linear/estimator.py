@@ -110,12 +110,13 @@ class LinearDiscriminant(
     >>> why = model.explain(iris[70:71])[0]  # a versicolor that looks like a virginica
     >>> print(why.label, "against", why.against)
     virginica against versicolor
-    >>> for part in why.parts:
-    ...     print(f"{part.attribute} = {part.value}: {part.amount:+.2f}")
-    sepal_length = 5.9: +1.16
-    sepal_width = 3.2: -1.15
-    petal_length = 4.8: -0.80
-    petal_width = 1.8: +1.83
+    >>> for part in why.parts.lines():
+    ...     print(f"{part['part']}: {part['amount']:+.2f}")
+    offset: +0.00
+    sepal_length: +1.16
+    sepal_width: -1.15
+    petal_length: -0.80
+    petal_width: +1.83
     """
 
     _learner = LINEAR
