@@ -24,8 +24,12 @@ def read(why: Explanation) -> Any:
         told.rest = sum(line["share"] for line in lines[len(told.path) :])
         told.parts = [
             SimpleNamespace(
-                **line | {"node": int(line["node"]), "value": value, "amount": line["share"]},
+                node=int(line["node"]),
                 condition=condition,
+                value=value,
+                n=line["n"],
+                amount=line["share"],
+                mark=line["mark"],
             )
             for line, condition, value in zip(lines, told.path, told.values, strict=False)
         ]

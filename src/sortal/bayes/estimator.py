@@ -33,7 +33,7 @@ from sortal.decision.scores import public_functions
 from sortal.errors import ParameterError
 from sortal.modelfile.arrays import RecordField, SummaryField
 from sortal.modelfile.fields import Layout
-from sortal.records.tables import Explanations, framed
+from sortal.records.tables import Explanations
 from sortal.summaries.value_tables import BayesSummary
 
 if TYPE_CHECKING:
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 
     from sortal._typing import Float, TableLike
     from sortal.base.learner import Fitted
-    from sortal.bayes.model import EncodedBayesRows
     from sortal.data.columns import Schema
     from sortal.records.tables import Working
 
@@ -159,17 +158,17 @@ class DiscreteBayes(BayesOptions, TableClassifier[BayesOptions, BayesSummary, Ba
         `possible`, False where every class gives the row probability zero: the posterior is then
         the prior, and the evidence is not in the total.
         """
-        encoded, backend = self._encode(X)
+        encoded = self._pass(self._open(X), read_given(self._model))
         refuse_one_class(self._schema.classes, "explain")
         made, log_joint = explain(self._model, encoded, self._fitted.read_costs())
         warn_of_impossible(n_impossible(log_joint))
-        return Explanations(made, range(len(log_joint)), backend)
+        return self._framed(Explanations(made, range(len(log_joint))), X)
 
     def working(self, X: TableLike | None = None) -> Working:
         """The numbers of this fit: counts, probabilities and, for rows X, Bayes' rule."""
         model, summary = self._model, self._summary
-        encoded, backend = (None, self._backend) if X is None else self._encode(X)
-        working = framed(show_working(model, summary, encoded), backend)
+        encoded = None if X is None else self._pass(self._open(X), read_given(model))
+        working = self._framed(show_working(model, summary, encoded), X)
         if encoded is not None:
             warn_of_impossible(working["evidence"].column("ln P(x)").count(-np.inf))
         return working
@@ -201,11 +200,6 @@ class DiscreteBayes(BayesOptions, TableClassifier[BayesOptions, BayesSummary, Ba
                 "exactly two values each, with alpha above 0."
             )
         return functions
-
-    def _encode(self, X: TableLike) -> tuple[EncodedBayesRows, str]:
-        model, source = self._model, self._open(X)
-        encoded = self._pass(source, read_given(model))
-        return encoded, source.table.backend or self._backend
 
 
 # The variance of a density so flat that it is the same wherever a number may lie.

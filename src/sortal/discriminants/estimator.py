@@ -68,7 +68,7 @@ from sortal.modelfile.fields import (
     Several,
     ValuesField,
 )
-from sortal.records.tables import Explanations, framed
+from sortal.records.tables import Explanations
 from sortal.summaries.counts import DiscriminantSummary, Fill
 
 if TYPE_CHECKING:
@@ -500,7 +500,7 @@ class DiscriminantClassifier(
         made = self._learner.explaining(
             self._schema.classes, rows, self._decide(rows.values), model.scores
         )
-        return Explanations(made, range(len(rows.z)), source.table.backend or self._backend)
+        return self._framed(Explanations(made, range(len(rows.z))), X)
 
     @offered
     def cv_proba(
@@ -570,7 +570,7 @@ class DiscriminantClassifier(
         refuse_none_left(rows)
         here = present_classes(rows, schema.classes)
         refuse_one_class(tuple(schema.classes[k] for k in here), "check_assumptions")
-        return framed(show_assumptions(rows, design), table.backend or self._backend)
+        return self._framed(show_assumptions(rows, design), X)
 
     def _statistics(self) -> ClassStatistics:
         """What the model was made of: class moments, weighed as in the fit."""

@@ -37,7 +37,7 @@ from sortal.kernels.primal import StagedProgress
 from sortal.kernels.working import show_kernel
 from sortal.modelfile.arrays import RecordField, SummaryField
 from sortal.modelfile.fields import Layout
-from sortal.records.tables import Explanations, framed
+from sortal.records.tables import Explanations
 from sortal.summaries.counts import DiscriminantSummary
 
 if TYPE_CHECKING:
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from sortal.data.columns import Schema
     from sortal.data.sources import Batch, DataTable, TableSource
     from sortal.decision.scores import Question, ScoredTerms
-    from sortal.kernels.explain import KernelRows
     from sortal.kernels.model import KernelFunction
     from sortal.records.tables import Table, Working
 
@@ -334,10 +333,10 @@ class KernelDiscriminant(
             How many basis rows are named; the rest is added up.
         """
         whole_number("max_rows", max_rows, 1)
-        rows, backend = self._read_rows(X)
+        rows = self._pass(self._open(X), read_kernel_rows(self._model))
         refuse_one_class(self._schema.classes, "explain")
         made = explain_rows(self._model, rows, self._fitted.read_costs(), max_rows)
-        return Explanations(made, range(len(rows.u)), backend)
+        return self._framed(Explanations(made, range(len(rows.u))), X)
 
     def working(self, X: TableLike | None = None, max_rows: int = 20) -> Working:
         """The numbers of this fit: K, M, N, a, projections; of rows X, projections and posteriors.
@@ -350,13 +349,8 @@ class KernelDiscriminant(
         """
         whole_number("max_rows", max_rows, 1)
         model = self._model
-        rows, backend = (None, self._backend) if X is None else self._read_rows(X)
-        found = show_kernel(model, rows, self._fitted.read_costs(), max_rows)
-        return framed(found, backend)
-
-    def _read_rows(self, X: TableLike) -> tuple[KernelRows, str]:
-        model, source = self._model, self._open(X)
-        return self._pass(source, read_kernel_rows(model)), source.table.backend or self._backend
+        rows = None if X is None else self._pass(self._open(X), read_kernel_rows(model))
+        return self._framed(show_kernel(model, rows, self._fitted.read_costs(), max_rows), X)
 
     @property
     def priors_(self) -> Float:
@@ -439,7 +433,7 @@ class KernelDiscriminant(
         found = self._model.curve
         if found is None:
             raise AttributeError("loo_curve_ exists after a fit with ridge='loo'.")
-        return framed(found, self._backend)
+        return self._framed(found)
 
     @property
     def _n_features_out(self) -> int:

@@ -38,7 +38,7 @@ from sortal.neighbors.votes import (
     rows_at_a_time,
 )
 from sortal.neighbors.working import show_working
-from sortal.records.tables import Explanations, framed
+from sortal.records.tables import Explanations
 from sortal.summaries.rows import KeptRows
 
 if TYPE_CHECKING:
@@ -201,9 +201,9 @@ class NeighborsClassifier(
         neighbor, and the share of every column in its distance. A column is marked where a value is
         missing in one of the two rows, and where no row of the fit has the value.
         """
-        rows, backend = self._find_neighbors(X)
+        rows = self._find_neighbors(X)
         made = explain(self._model, rows, self._fitted.read_costs())
-        return Explanations(made, range(len(rows)), backend)
+        return self._framed(Explanations(made, range(len(rows))), X)
 
     def working(self, X: TableLike | None = None, max_rows: int = 1000) -> Working:
         """The numbers of this fit: scales, classes and, for rows X, distances and votes.
@@ -224,9 +224,8 @@ class NeighborsClassifier(
         """
         whole_number("max_rows", max_rows, 1)
         model = self._model
-        rows, backend = (None, self._backend) if X is None else self._find_neighbors(X)
-        found = show_working(model, rows, max_rows, n_threads(self.n_jobs))
-        return framed(found, backend)
+        rows = None if X is None else self._find_neighbors(X)
+        return self._framed(show_working(model, rows, max_rows, n_threads(self.n_jobs)), X)
 
     def kneighbors(
         self,
@@ -302,17 +301,16 @@ class NeighborsClassifier(
         curve = self._model.curve
         if curve is None:
             raise AttributeError("loo_curve_ exists where n_neighbors is 'loo' or a list.")
-        return framed(curve, self._backend)
+        return self._framed(curve)
 
     @property
     def search_(self) -> str:
         """How rows are searched, never what is found."""
         return self._model.searcher.kind
 
-    def _find_neighbors(self, X: TableLike) -> tuple[FoundNeighbors, str]:
+    def _find_neighbors(self, X: TableLike) -> FoundNeighbors:
         find = find_neighbors(self._model, n_threads(self.n_jobs), skip=self.unknown == "skip")
-        source = self._open(X)
-        return self._pass(source, find), source.table.backend or self._backend
+        return self._pass(self._open(X), find)
 
     def _near(self, X: TableLike, k: int) -> Near:
         model = self._model

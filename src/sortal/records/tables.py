@@ -290,7 +290,7 @@ S = TypeVar("S")
 def framed(shown: S, backend: str) -> S:
     """A record, or what holds records, whose data frames are of a library."""
     made: Any = shown
-    if isinstance(shown, Table):
+    if isinstance(shown, Table | Explanations):
         made = replace(shown, backend=backend)
     elif isinstance(shown, tuple):
         made = tuple(framed(one, backend) for one in shown)
@@ -310,11 +310,14 @@ def sheet(name: str, title: str, columns: Columns, equation: str = "") -> Table:
     heads: list[object] = []
     cells: list[list[Cell]] = []
     for head, column in columns.items():
-        several = isinstance(head, tuple)
-        heads += head if several else [head]
-        if several:  # not by NumPy, which would make a fraction of every whole number
-            column = column.T if isinstance(column, np.ndarray) else zip(*column, strict=True)
-        cells += map(_plain_cells, column if several else [column])
+        if isinstance(head, tuple):
+            heads += head
+            # not by NumPy where it need not be: it would make fractions of whole numbers
+            own = column.T if isinstance(column, np.ndarray) else zip(*column, strict=True)
+            cells += map(_plain_cells, own)
+        else:
+            heads.append(head)
+            cells.append(_plain_cells(column))
     rows = tuple(zip(*cells, strict=True))
     return Table(name, title, unique(tuple(map(str, heads))), rows, equation)
 
@@ -442,13 +445,13 @@ class Records(Sequence[R]):
 SHOWN = 20
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Explanations(Records[Explanation], Shown):
     """One frozen record a row, in the order of the rows, made when it is asked for."""
 
-    def __init__(
-        self, make: Callable[[int], Explanation], rows: Sequence[int], backend: str
-    ) -> None:
-        self._make, self._rows, self._backend = make, rows, backend
+    make: Callable[[int], Explanation]
+    rows: Sequence[int]
+    backend: str = "pandas"
 
     @overload
     def __getitem__(self, i: int) -> Explanation: ...
@@ -456,11 +459,11 @@ class Explanations(Records[Explanation], Shown):
     def __getitem__(self, i: slice) -> Explanations: ...
     def __getitem__(self, i: int | slice) -> Explanation | Explanations:
         if isinstance(i, slice):
-            return Explanations(self._make, self._rows[i], self._backend)
-        return framed(self._make(self._rows[i]), self._backend)
+            return replace(self, rows=self.rows[i])
+        return framed(self.make(self.rows[i]), self.backend)
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self.rows)
 
     def to_frame(self, fact: str | None = None) -> Any:
         """One long data frame: the parts of every row, with the row's number.
@@ -469,17 +472,15 @@ class Explanations(Records[Explanation], Shown):
         """
         tables = [one.to_table() if fact is None else one.facts[fact] for one in self]
         columns = ("row", *(tables[0].columns if tables else ()))
-        rows = [
-            (i, *row) for i, table in zip(self._rows, tables, strict=True) for row in table.rows
-        ]
-        return frame_of(columns, rows, self._backend)
+        rows = [(i, *row) for i, table in zip(self.rows, tables, strict=True) for row in table.rows]
+        return frame_of(columns, rows, self.backend)
 
     def pieces(self) -> Sequence[Piece]:
         """Tables of the first rows, with their numbers in the titles, and what is left out."""
         tables = [record.to_table() for record in self[:SHOWN]]
         shown: list[Piece] = [
             replace(table, title=f"Row {i}. {table.title}")
-            for i, table in zip(self._rows, tables, strict=False)
+            for i, table in zip(self.rows, tables, strict=False)
         ]
         more = len(self) - len(tables)
         if more:

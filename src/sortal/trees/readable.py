@@ -9,7 +9,7 @@ from sortal.base.classifier import TableClassifier
 from sortal.data.sources import as_read, gather_blocks
 from sortal.decision.options import choose, whole_number
 from sortal.errors import InputError, counted
-from sortal.records.tables import Explanations, framed
+from sortal.records.tables import Explanations
 from sortal.trees.branches import check_max_values, node_table
 from sortal.trees.drawing.layout import Drawing, draw_tree
 from sortal.trees.drawing.svg import svg_of
@@ -108,10 +108,9 @@ class ReadableTree(TableClassifier[TreeOptions, TreeRows, FittedTree]):
         which the label has the least (None without costs); and `fallback`, whether a node on the
         way did not know the value, or where a missing one goes.
         """
-        source = self._open(X)
-        rows = self._walk(source)
-        backend = source.table.backend or self._backend
-        return Explanations(ExplainTree(self._model, rows), range(len(rows.nodes)), backend)
+        rows = self._walk(self._open(X))
+        made = ExplainTree(self._model, rows)
+        return self._framed(Explanations(made, range(len(rows.nodes))), X)
 
     def _walk(self, source: TableSource) -> Walked:
         return self._pass(source, walk(self._model))
@@ -145,7 +144,7 @@ class ReadableTree(TableClassifier[TreeOptions, TreeRows, FittedTree]):
         model = self._model
         t = read_node(model, node)
         rows = None if X is None else self._read_again(X, y, sample_weight)[0]
-        return show_node(model, rows, self._fitted.options, t, self._backend)
+        return self._framed(show_node(model, rows, self._fitted.options, t))
 
     def _read_again(
         self, X: TableLike, y: LabelsLike | None, sample_weight: ArrayLike | None
@@ -182,7 +181,7 @@ class ReadableTree(TableClassifier[TreeOptions, TreeRows, FittedTree]):
         """
         model = self._model
         check_max_values(max_values)
-        return framed(node_table(model, max_values), self._backend).to_frame()
+        return self._framed(node_table(model, max_values)).to_frame()
 
     # --- Seeing a fitted tree: as a drawing, as SVG, and in a notebook
 

@@ -315,7 +315,7 @@ def test_a_tree_of_complete_rows_says_nothing_of_missing_values(policy: str) -> 
         assert tree_text(told, None, None) == tree_text(model, None, None)
         assert "missing" not in tree_text(told, None, None)
         assert str(rules_of(told, "path", "pandas")) == str(rules_of(model, "path", "pandas"))
-        assert node_table(told, "pandas", None) == node_table(model, None)
+        assert node_table(told, None) == node_table(model, None)
 
 
 @pytest.mark.parametrize("policy", POLICIES)

@@ -30,7 +30,6 @@ from sortal.discriminants.linear.learn import LinearModel, LinearOptions, build_
 from sortal.discriminants.linear.leave_one_out import LinearLeaveOut
 from sortal.discriminants.linear_functions import boundary
 from sortal.discriminants.working import show_linear
-from sortal.records.tables import framed
 
 if TYPE_CHECKING:
     from sortal._typing import CostsLike, Float, Label, PriorsLike, TableLike
@@ -183,7 +182,7 @@ class LinearDiscriminant(
         eigenvalues, Wilks' Λ and Box's M with their tests, structure, centroids.
         """
         model, stats = self._model, self._statistics()
-        return framed(show_linear(model, stats, self._decided(X)), self._backend)
+        return self._framed(show_linear(model, stats, self._decided(X)))
 
     @property
     def priors_(self) -> Float:

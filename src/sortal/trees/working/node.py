@@ -13,7 +13,7 @@ from sortal.decision.options import is_whole
 from sortal.errors import InputError, ParameterError, agreed, counted, listed
 from sortal.native.trees import CUT, LEAF, MULTIWAY, SUBSET
 from sortal.records.render import number_text
-from sortal.records.tables import Table, Working, unique
+from sortal.records.tables import Table, Working, sheet, unique
 from sortal.trees.branches import (
     describe_test,
     missing_branch,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sortal._typing import Counts
-    from sortal.records.tables import Cell
+    from sortal.records.tables import Cell, Columns
     from sortal.trees.learn import TreeOptions
     from sortal.trees.model import TreeModel
     from sortal.trees.rows import TreeRows
@@ -96,20 +96,18 @@ def _listed(cells: Sequence[object], most: int = 10) -> str:
 _FIXED = ("node", "impurity", "test", "hyperplane", "tests")
 
 
-def show_node(
-    model: TreeModel, rows: TreeRows | None, options: TreeOptions, t: int, backend: str
-) -> Working:
+def show_node(model: TreeModel, rows: TreeRows | None, options: TreeOptions, t: int) -> Working:
     """The tables of node t; without the rows of the fit, only those that need none."""
-    tables = [_classes(model, t, backend), _impurity(model, options, t, backend)]
+    tables = [_classes(model, t), _impurity(model, options, t)]
     looked = None
     if rows is not None:
         looked = _look(model, rows, options, t)
-        tables += looked.tables(backend)
-    tables.append(_test(model, options, t, looked, backend))
+        tables += looked.tables()
+    tables.append(_test(model, options, t, looked))
     column = model.schema.columns[model.attribute[t]]
     # whether a value is known is no question of a hyperplane
     if model.kind[t] == CUT and column.is_number and np.isfinite(model.threshold[t]):
-        tables.append(_hyperplane(model, t, backend))
+        tables.append(_hyperplane(model, t))
     return Working(f"Node {t} of the tree", tuple(tables))
 
 
@@ -134,18 +132,16 @@ def read_node(model: TreeModel, node: int) -> int:
 # --- What the tree knows -------------------------------------------------------------------------
 
 
-def _classes(model: TreeModel, t: int, backend: str) -> Table:
+def _classes(model: TreeModel, t: int) -> Table:
     """n_i and P(c_i|D) in the node, as the priors of (ZM 19.11); what n_i counts for in tests."""
-    cells = [model.counts()[t].tolist(), model.plain_shares()[t].tolist()]
-    heads = ["class", "n_i", "P(c_i|D)"]
+    columns: Columns = {"class": map(str, model.classes), "n_i": model.counts()[t]}
+    columns["P(c_i|D)"] = model.plain_shares()[t]
     if model.factors is not None or model.costs is not None:
-        cells.append((model.weights()[t] * model.pull_of_class()).tolist())
-        heads.append("weight in tests")
-    rows = tuple(zip([str(label) for label in model.classes], *cells, strict=True))
-    return Table("node", "Classes in the node", tuple(heads), rows, "ZM 19.11", backend)
+        columns["weight in tests"] = model.weights()[t] * model.pull_of_class()
+    return sheet("node", "Classes in the node", columns, "ZM 19.11")
 
 
-def _impurity(model: TreeModel, options: TreeOptions, t: int, backend: str) -> Table:
+def _impurity(model: TreeModel, options: TreeOptions, t: int) -> Table:
     """Entropy and Gini index are of the classes as they count in tests."""
     units = units_as_grown(model, options.criterion)[t : t + 1]
     score = score_counts(units, ("all",), model.classes, model.exponent)
@@ -153,12 +149,10 @@ def _impurity(model: TreeModel, options: TreeOptions, t: int, backend: str) -> T
     purity, error = float(model.purity()[t]), float(model.error()[t])
     columns = ("n", "size", "purity", "error", "entropy", "Gini")
     row = (n, size, purity, error, score.entropy, score.gini)
-    return Table("impurity", "Size and impurity", columns, (row,), "ZM 19.2, 19.3, 19.6", backend)
+    return Table("impurity", "Size and impurity", columns, (row,), "ZM 19.2, 19.3, 19.6")
 
 
-def _test(
-    model: TreeModel, options: TreeOptions, t: int, looked: _NodeTests | None, backend: str
-) -> Table:
+def _test(model: TreeModel, options: TreeOptions, t: int, looked: _NodeTests | None) -> Table:
     """What the node asks, and how sure that is; or why it asks nothing."""
     is_leaf = model.kind[t] == LEAF
     cuts = None if looked is None or is_leaf else looked.n_cuts
@@ -172,7 +166,7 @@ def _test(
         "; ".join(_why_leaf(model, options, t, looked)) if is_leaf else "",
     )
     columns = ("test", "criterion", "score", "search", "cuts", "sets V", "leaf because")
-    return Table("test", "The test", columns, (row,), "", backend)
+    return Table("test", "The test", columns, (row,))
 
 
 def _why_leaf(
@@ -206,13 +200,13 @@ def _why_leaf(
     return [" or ".join(told)] if told else ["of something that the options do not tell"]
 
 
-def _hyperplane(model: TreeModel, t: int, backend: str) -> Table:
+def _hyperplane(model: TreeModel, t: int) -> Table:
     """w and b = -v of h(x) = wᵀx + b, for the test h(x) <= 0. (ZM 19.1)"""
     numbers = [(j, c.name) for j, c in enumerate(model.schema.columns) if c.is_number]
     rows = [(name, 1.0 if j == model.attribute[t] else 0.0) for j, name in numbers]
     rows.append(("b", 0.0 - float(model.threshold[t])))
     title = "h(x) = wᵀx + b, which is at most 0 where the answer is yes"
-    return Table("hyperplane", title, ("term", "w"), tuple(rows), "ZM 19.1", backend)
+    return Table("hyperplane", title, ("term", "w"), tuple(rows), "ZM 19.1")
 
 
 # --- What its rows tell --------------------------------------------------------------------------
@@ -299,10 +293,10 @@ class _NodeTests:
                 return float(self.search.scores(own)[ranks == 1][0])
         return None
 
-    def tables(self, backend: str) -> list[Table]:
+    def tables(self) -> list[Table]:
         """One or two tables an attribute, then the best test of each."""
         choice = NodeChoice(self.search, self.tests, self.ranking, self.asked)
-        made = CandidateTables(choice, self._unit, self.model.classes, backend)
+        made = CandidateTables(choice, self._unit, self.model.classes)
         columns = self.model.schema.names
         names = table_names(columns)
         values = unique((*_FIXED, *names, *(f"{name} values" for name in columns)))

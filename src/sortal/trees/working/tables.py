@@ -40,10 +40,9 @@ class NodeChoice(NamedTuple):
 class CandidateTables:
     """Tests → tables. Weights are units; `unit` is what one weighs."""
 
-    def __init__(self, choice: NodeChoice, unit: float, classes: Values, backend: str) -> None:
+    def __init__(self, choice: NodeChoice, unit: float, classes: Values) -> None:
         self._choice, self._search = choice, choice.search
-        self._unit, self._backend = unit, backend
-        self._labels = [str(label) for label in classes]
+        self._unit, self._labels = unit, [str(label) for label in classes]
 
     def of_attribute(self, j: int, name: str, values_name: str) -> list[Table]:
         """The tests of attribute j, and before sets V a table of its values."""
@@ -68,7 +67,7 @@ class CandidateTables:
         ratio = ("gain", "split information", "gain at least average") if by_ratio else ()
         heads = ("rank", "attribute", "test", "score", *ratio, "search", "candidates", "chosen")
         tag = "S 21" if by_ratio else "ZM Alg. 19.1"
-        return Table("tests", "The best test of each attribute", heads, rows, tag, self._backend)
+        return Table("tests", "The best test of each attribute", heads, rows, tag)
 
     def _offer(self, j: int, rank: int) -> tuple[Cell, ...]:
         tests, i = self._choice.tests[j], self._choice.ranking.offers[j]
@@ -244,7 +243,7 @@ class CandidateTables:
     def _table(self, name: str, title: str, columns: list[Column], tag: str) -> Table:
         heads = unique([head for head, _ in columns])
         rows = tuple(zip(*(cells for _, cells in columns), strict=True))
-        return Table(name, title, heads, rows, tag, self._backend)
+        return Table(name, title, heads, rows, tag)
 
 
 def impurity(counts: Int64, criterion: str) -> Float:
