@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import pytest
 from scipy.special import softmax
@@ -14,11 +15,13 @@ from tests.contract.learners import (
     every_learner,
     every_setting,
     fitted,
+    labels,
     mixed,
     whole,
 )
 
-from sortal.records.tables import SHOWN, Explanation, Explanations
+from sortal.records.tables import SHOWN, Explanations, Table
+from sortal.tasks.registry import find
 from sortal.tasks.show import show
 
 pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.SortalWarning")
@@ -130,12 +133,25 @@ def test_everything_that_is_shown_is_ready_for_json(setting: Setting) -> None:
 
 
 @every_learner
-def test_explanations_of_any_library(learner: Setting) -> None:
-    for to in LIBRARIES.values():
-        frame = to(whole())
-        made = learner.fit(frame).explain(frame[:3])
-        tables = [fact for fact in made[0].facts if hasattr(made[0].facts[fact], "to_frame")]
+def test_frames_are_of_the_library_that_came_in(learner: Setting) -> None:
+    fitted_on = {name: learner.fit(to(whole())) for name, to in LIBRARIES.items()}
+    for name, to in LIBRARIES.items():
+        frame = to(whole()[:3])
+        made = fitted_on["polars" if name == "pandas" else "pandas"].explain(frame)
+        tables = [fact for fact, told in made[0].facts.items() if isinstance(told, Table)]
         shown = [made.to_frame(), made[0].to_frame(), made[0].parts.to_frame()]
         shown += [made.to_frame(fact) for fact in tables]
         assert {type(one) for one in shown} == {type(frame)}
-        assert {type(one) for one in made} == {Explanation}
+        working = fitted_on[name].working()
+        for table, (called, own) in zip(working, working.to_frame().items(), strict=True):
+            assert (called, type(own)) == (table.name, type(frame))
+            assert tuple(map(str, nw.from_native(own).columns)) == table.columns
+            assert len(own) == len(table.rows)
+
+
+@pytest.mark.parametrize("name", ["bayes", "kernel", "neighbors"])
+def test_the_working_of_rows_is_of_their_library(name: str) -> None:
+    model = find(name).make().fit(whole(), labels())
+    for to in LIBRARIES.values():
+        frame = to(whole()[:3])
+        assert {type(one) for one in model.working(frame).to_frame().values()} == {type(frame)}

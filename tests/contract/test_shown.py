@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.contract.learners import (
-    LIBRARIES,
     Setting,
     every_learner,
     labels,
@@ -21,15 +20,6 @@ import sortal
 from sortal.tasks.show import show
 
 pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.SortalWarning")
-
-
-@every_learner
-def test_what_is_shown_is_of_the_library_that_came_in(learner: Setting) -> None:
-    for to in LIBRARIES.values():
-        frame = to(whole())
-        model = learner.fit(frame)
-        shown = [model.explain(frame[:3]).to_frame(), *model.working().to_frame().values()]
-        assert {type(one) for one in shown} == {type(frame)}
 
 
 NASTY = "<script>alert('&\")</script>"

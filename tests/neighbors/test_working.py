@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from hypothesis import given
 from tests.explained import read
@@ -293,15 +292,3 @@ def test_columns_named_like_another_leave_it_its_name() -> None:
     assert len(set(table.columns)) == len(table.columns) == 11
     assert table.column("id") == (0, 1, 2, 3)
     assert table.column("id (2)") == (0.0, 9.0, 0.0, 9.0)
-
-
-@pytest.mark.parametrize(("backend", "kind"), [("pandas", pd.DataFrame), ("polars", pl.DataFrame)])
-def test_frames_follow_the_library_of_the_rows(backend: str, kind: type) -> None:
-    fitted_on = "polars" if backend == "pandas" else "pandas"
-    model = NeighborsClassifier([1, 3]).fit(datasets.iris(fitted_on), "species")
-    working = model.working(datasets.iris(backend)[:2], max_rows=5)
-    frames = working.to_frame()
-    assert list(frames) == ["scale", "classes", "loo", "distances", "votes"]
-    assert all(isinstance(frame, kind) for frame in frames.values())
-    assert [tuple(frame.columns) for frame in frames.values()] == [t.columns for t in working]
-    assert len(frames["distances"]) == 10

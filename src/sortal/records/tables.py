@@ -65,17 +65,17 @@ class Shown(Record):
     LEVEL: ClassVar[int] = 3
     """The level of its first heading in Markdown."""
 
-    def heading(self) -> str:
+    def _heading(self) -> str:
         """What stands above all of it."""
-        return ""
+        return getattr(self, "title", "")
 
-    def pieces(self) -> Sequence[Piece]:
+    def _pieces(self) -> Sequence[Piece]:
         """What stands below: its table, unless it has more to show."""
         return (self.to_table(),)
 
     def to_table(self) -> Table:
-        """The record as a table."""
-        raise NotImplementedError
+        """The record as a table, the first of several."""
+        return next(piece for piece in self._pieces() if isinstance(piece, Table))
 
     def short(self) -> Shown:
         """What is printed of a long record."""
@@ -87,19 +87,19 @@ class Shown(Record):
 
     def to_text(self, width: int | None = None) -> str:
         """What is printed; with `width`, in lines that are no longer."""
-        parts = [piece.to_text(width) for piece in self.pieces()]
-        return faces.join_text(faces.fold(self.heading(), width), parts)
+        parts = [piece.to_text(width) for piece in self._pieces()]
+        return faces.join_text(faces.fold(self._heading(), width), parts)
 
     def to_markdown(self, level: int | None = None) -> str:
         """The same in Markdown, under a heading of this level."""
-        level, heading = self.LEVEL if level is None else level, self.heading()
+        level, heading = self.LEVEL if level is None else level, self._heading()
         below = level + bool(heading)
-        parts = [piece.to_markdown(below) for piece in self.pieces()]
+        parts = [piece.to_markdown(below) for piece in self._pieces()]
         return faces.join_markdown(heading, parts, level)
 
     def to_html(self) -> str:
         """A whole page."""
-        return page(self.heading() or type(self).__name__, self._body(""))
+        return page(self._heading() or type(self).__name__, self._body(""))
 
     def __str__(self) -> str:
         return self.short().to_text()
@@ -109,14 +109,14 @@ class Shown(Record):
 
     def _repr_html_(self) -> str:
         short = self.short()
-        return short._body(short.heading())
+        return short._body(short._heading())
 
     def _body(self, heading: str) -> str:
-        return faces.join_html(heading, [piece._repr_html_() for piece in self.pieces()])
+        return faces.join_html(heading, [piece._repr_html_() for piece in self._pieces()])
 
 
 @dataclass(frozen=True)
-class Words:
+class Sentences:
     """Sentences that a record shows; as `listed`, or under a `head`, they are items of a list."""
 
     lines: tuple[str, ...]
@@ -251,12 +251,7 @@ class Working(Shown):
 
     LEVEL = 2
 
-    def heading(self) -> str:
-        """What was worked out."""
-        return self.title
-
-    def pieces(self) -> Sequence[Table]:
-        """Its tables."""
+    def _pieces(self) -> Sequence[Table]:
         return self.tables
 
     def short(self) -> Working:
@@ -475,7 +470,7 @@ class Explanations(Records[Explanation], Shown):
         rows = [(i, *row) for i, table in zip(self.rows, tables, strict=True) for row in table.rows]
         return frame_of(columns, rows, self.backend)
 
-    def pieces(self) -> Sequence[Piece]:
+    def _pieces(self) -> Sequence[Piece]:
         """Tables of the first rows, with their numbers in the titles, and what is left out."""
         tables = [record.to_table() for record in self[:SHOWN]]
         shown: list[Piece] = [
@@ -485,5 +480,5 @@ class Explanations(Records[Explanation], Shown):
         more = len(self) - len(tables)
         if more:
             words = f"… and {counted(more, 'more row')}: to_frame() has them all"
-            shown.append(Words((words,)))
+            shown.append(Sentences((words,)))
         return shown

@@ -9,7 +9,7 @@ import numpy as np
 
 from sortal.data.sources import read_table
 from sortal.errors import ColumnError, InputError, agreed, counted
-from sortal.records.tables import Shown, Table, Words, fields_of, sheet, table_of
+from sortal.records.tables import Sentences, Shown, Table, fields_of, sheet, table_of
 from sortal.tasks.findings import (
     Finding,
     about_column,
@@ -59,22 +59,14 @@ class Inspection(Shown):
         own = fields_of(self, "columns", "classes", "findings", "notes")
         return {"title": self.title, "rows": self.n_rows, **own}
 
-    def heading(self) -> str:
-        """What the table holds."""
-        return self.title
-
-    def to_table(self) -> Table:
-        """The columns."""
-        return self.columns
-
-    def pieces(self) -> Sequence[Piece]:
+    def _pieces(self) -> Sequence[Piece]:
         """The tables; findings and notes, each under a word."""
         found = tuple(map(str, self.findings)) or ("none",)
         return [
             self.columns,
             *([self.classes] if self.classes else []),
-            Words(found, "Findings"),
-            *([Words(self.notes, "How the file was read")] if self.notes else []),
+            Sentences(found, "Findings"),
+            *([Sentences(self.notes, "How the file was read")] if self.notes else []),
         ]
 
 

@@ -13,7 +13,7 @@ from sortal.base.save import parts_of
 from sortal.errors import InputTypeError, ParameterError, counted, printable
 from sortal.records import render as faces
 from sortal.records.render import fold
-from sortal.records.tables import MOST_TABLES, Shown, Table, Words, Working
+from sortal.records.tables import MOST_TABLES, Shown, Table, Working
 from sortal.summaries.rows import KeptRows
 from sortal.summaries.value_tables import BayesSummary
 from sortal.tasks.findings import FEW
@@ -174,11 +174,7 @@ class ModelDescription(Shown):
 
     LEVEL = 2
 
-    def heading(self) -> str:
-        """What model it is."""
-        return self.title
-
-    def pieces(self) -> Sequence[Piece]:
+    def _pieces(self) -> Sequence[Piece]:
         """Facts, options, rules or tables, and what is left out."""
         return [
             self.facts,

@@ -92,8 +92,7 @@ class SplitScore(Shown):
     gini_decrease: float
     cart: float | None
 
-    def pieces(self) -> tuple[Table, ...]:
-        """The counts, and the scores."""
+    def _pieces(self) -> tuple[Table, ...]:
         return self.counts_table(), self.to_table()
 
     def to_table(self) -> Table:

@@ -12,7 +12,7 @@ import numpy as np
 from sortal.errors import ParameterError, listed
 from sortal.records import render as faces
 from sortal.records.render import page
-from sortal.records.tables import Shown, Table, Words, frame_of
+from sortal.records.tables import Sentences, Shown, Table, frame_of
 from sortal.tasks.compare.candidates import CONSTANT
 from sortal.tasks.compare.choose import (
     ModelChoice,
@@ -120,22 +120,22 @@ class Comparison(Shown):
         """The recommendation, what to be wary of, and the notes."""
         return (self.sentence, *self.choice.warnings, *self.notes)
 
-    def pieces(self, *, times: bool = True) -> Sequence[Piece]:
+    def _pieces(self, *, times: bool = True) -> Sequence[Piece]:
         """The table, the recommendation and the notes."""
-        return self._table(times=times), Words(self.words)
+        return self._table(times=times), Sentences(self.words)
 
     def to_text(self, width: int | None = None, *, times: bool = True) -> str:
         """What is printed; without times, the same whenever it is done.
 
         With `width`, in lines that are no longer.
         """
-        told = [piece.to_text(width) for piece in self.pieces(times=times)]
+        told = [piece.to_text(width) for piece in self._pieces(times=times)]
         return faces.join_text("", told)
 
     def to_markdown(self, level: int | None = None, *, times: bool = True) -> str:
         """The same in Markdown, under a heading of this level."""
         level = self.LEVEL if level is None else level
-        told = [piece.to_markdown(level) for piece in self.pieces(times=times)]
+        told = [piece.to_markdown(level) for piece in self._pieces(times=times)]
         return faces.join_text("", told)
 
     def to_html(self) -> str:

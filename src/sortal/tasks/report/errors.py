@@ -16,7 +16,7 @@ from sortal.data.sources import read_column, read_table
 from sortal.errors import agreed, counted
 from sortal.evaluation import Confusion
 from sortal.records.render import moment_text, number_text
-from sortal.records.tables import Record, Shown, Table, Words, fields_of, framed, sheet, unique
+from sortal.records.tables import Record, Sentences, Shown, Table, fields_of, framed, sheet, unique
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -391,9 +391,8 @@ class ErrorAnalysis(Shown):
         own = fields_of(self, "confusing", "sure", "tables", "notes")
         return {"rows": self.n, "wrong": self.n_wrong, **own}
 
-    def pieces(self) -> Sequence[Piece]:
-        """What is said in words, and the tables."""
-        return Words(self.sentences, listed=True), *self.tables
+    def _pieces(self) -> Sequence[Piece]:
+        return Sentences(self.sentences, listed=True), *self.tables
 
 
 def _confusing(
