@@ -181,7 +181,7 @@ class ModelDescription(Shown):
             *([self.options] if self.options.rows else []),
             *([] if self.rules is None else [_RulesPiece(self.rules)]),
             *self.tables,
-            *([Words((self.more,))] if self.more else []),
+            *([Sentences((self.more,))] if self.more else []),
         ]
 
 
