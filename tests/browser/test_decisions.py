@@ -243,7 +243,7 @@ def compare(page: Page, estimator: Any, table: pd.DataFrame) -> None:
 
 def same_reason(row: dict[str, Any], why: Any, classes: list[str]) -> None:
     told = read(why)
-    assert [part["mark"] for part in row.get("parts", row.get("path"))] == [
+    assert [part["mark"] for part in row["path" if why.amount == "share" else "parts"]] == [
         part.mark for part in told.parts
     ]
     if why.amount == "share":
@@ -268,7 +268,7 @@ def same_path(row: dict[str, Any], why: Any) -> None:
     near([s["amount"] for s in row["path"]], [m.amount for m in why.parts])
     near([row["start"], row["spread"]], [why.start, why.rest])
     before = np.cumsum([why.start, *(m.amount for m in why.parts[:-1])])
-    near([s["share"] for s in row["path"]], before[: len(why.parts)])
+    near([s["share"] for s in row["path"]], before[: len(why.parts)].tolist())
 
 
 def near(mine: Sequence[float], python: Sequence[float]) -> None:

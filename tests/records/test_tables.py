@@ -94,5 +94,5 @@ def test_every_record_shows_itself() -> None:
 
 def subclasses(kind: type) -> set[type]:
     """All below a class."""
-    below = set(kind.__subclasses__())
+    below: set[type] = set(kind.__subclasses__())
     return below.union(*map(subclasses, below))

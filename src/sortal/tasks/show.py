@@ -13,7 +13,7 @@ from sortal.base.save import parts_of
 from sortal.errors import InputTypeError, ParameterError, counted, printable
 from sortal.records import render as faces
 from sortal.records.render import fold
-from sortal.records.tables import MOST_TABLES, Shown, Table, Working
+from sortal.records.tables import MOST_TABLES, Sentences, Shown, Table, Working
 from sortal.summaries.rows import KeptRows
 from sortal.summaries.value_tables import BayesSummary
 from sortal.tasks.findings import FEW

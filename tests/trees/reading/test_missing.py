@@ -335,7 +335,7 @@ def test_an_explanation_ends_where_the_row_does(policy: str, seed: int) -> None:
         assert found.probabilities[found.classes.index(found.label)] == pytest.approx(
             max(found.probabilities), rel=1e-12
         )
-        amounts = why.parts.column("share")
+        amounts: Any = why.parts.column("share")
         assert sum(amounts) == pytest.approx(found.total, abs=1e-14)
         assert (len(amounts) > 1 + len(found.parts)) == (len(ends) > 1)
         marks = [mark(model, move.node, row) for move in found.parts]
