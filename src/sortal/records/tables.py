@@ -287,7 +287,7 @@ def framed(shown: S, backend: str) -> S:
     made: Any = shown
     if isinstance(shown, Table | Explanations):
         made = replace(shown, backend=backend)
-    elif isinstance(shown, tuple):
+    elif isinstance(shown, tuple) and any(isinstance(one, Shown) for one in shown[:1]):
         made = tuple(framed(one, backend) for one in shown)
     elif isinstance(shown, dict):
         made = {name: framed(one, backend) for name, one in shown.items()}
@@ -363,7 +363,12 @@ def frame_of(columns: Sequence[str], rows: Sequence[Sequence[Cell]], backend: An
 
 
 def _plain_cells(cells: Iterable[Any]) -> list[Cell]:
-    plain = (cell.item() if isinstance(cell, np.generic) else cell for cell in cells)
+    if isinstance(cells, np.ndarray) and cells.dtype != object:
+        plain: list[Cell] = cells.tolist()
+        if cells.dtype.kind != "f" or not np.isnan(cells).any():
+            return plain
+    else:
+        plain = [cell.item() if isinstance(cell, np.generic) else cell for cell in cells]
     return [None if cell != cell else cell for cell in plain]  # noqa: PLR0124  (NaN)
 
 
@@ -455,7 +460,8 @@ class Explanations(Records[Explanation], Shown):
     def __getitem__(self, i: int | slice) -> Explanation | Explanations:
         if isinstance(i, slice):
             return replace(self, rows=self.rows[i])
-        return framed(self.make(self.rows[i]), self.backend)
+        made = self.make(self.rows[i])
+        return made if made.parts.backend == self.backend else framed(made, self.backend)
 
     def __len__(self) -> int:
         return len(self.rows)

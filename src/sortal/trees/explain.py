@@ -162,6 +162,10 @@ class ExplainTree:
         return Paths(self.model)
 
     @cached_property
+    def _ways(self) -> dict[int, tuple[Any, ...]]:
+        return {}
+
+    @cached_property
     def _counts(self) -> NDArray[Any]:
         return self.model.counts()
 
@@ -182,14 +186,13 @@ class ExplainTree:
         label = int(self._labels[end] if len(ends) == 1 else mixed[0])
         others = [k for k in range(len(whole)) if k != label]
         against = max(others, key=whole.__getitem__) if others else None
-        nodes = [step.node for step in self._paths.steps(end)]
-        conditions, rule = self._paths.path(end), self._paths.merged(end)
+        nodes, conditions, rule, asked, texts = self._way(end)
         shares = self._shares[[*nodes, end], label].tolist()
         values = [self._value(i, int(model.attribute[t])) for t in nodes]
         marks = [self._mark(i, t) for t in nodes]
         lines: list[tuple[Cell, ...]] = [("start", None, None, None, shares[0], "")]
         for move, t in enumerate(nodes):
-            told = conditions[move].text(), _value_text(values[move])
+            told = texts[move], _value_text(values[move])
             n, added = self._counts[t].sum().item(), shares[move + 1] - shares[move]
             lines.append((str(t), *told, n, added, marks[move]))
         is_spread = "spread" in marks
@@ -199,7 +202,6 @@ class ExplainTree:
         counts, total, said = self._counts[end], float(whole[label]), model.classes[label]
         held, n = number_text(counts[label].item()), counts.sum().item()
         where = f"at node {end} ({held} of {number_text(n)}){' and others' * is_spread}"
-        asked = " and ".join(condition.text() for condition in rule) or "in any case"
         title = f"{quoted(said)} ({decision_text(total, label, expected)}) {where}: {asked}"
         heads = ("node", "condition", "value", "n", "share", "mark")
         return Explanation(
@@ -222,6 +224,16 @@ class ExplainTree:
                 "fallback": any(mark not in _LEARNED for mark in marks),
             },
         )
+
+    def _way(self, end: int) -> tuple[Any, ...]:
+        """Nodes, conditions, the rule and both in words, made once for all rows that end there."""
+        if end not in self._ways:
+            conditions, rule = self._paths.path(end), self._paths.merged(end)
+            nodes = [step.node for step in self._paths.steps(end)]
+            asked = " and ".join(condition.text() for condition in rule) or "in any case"
+            texts = [condition.text() for condition in conditions]
+            self._ways[end] = nodes, conditions, rule, asked, texts
+        return self._ways[end]
 
     def _ends(self, i: int) -> list[ReachedNode]:
         """Where the core put the row, or all ends where missing values go down several branches."""
