@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pandas as pd
 import pytest
+from tests.explained import read
 from tests.trees.some_trees import NASTY
 
 from sortal import (
@@ -252,38 +253,33 @@ def compare(page: Page, estimator: Any, table: pd.DataFrame) -> None:
 
 
 def same_reason(row: dict[str, Any], why: Any, classes: list[str]) -> None:
-    if hasattr(why, "path"):
-        same_path(row, why)
+    told = read(why)
+    assert [part["mark"] for part in row["path" if why.amount == "share" else "parts"]] == [
+        part.mark for part in told.parts
+    ]
+    if why.amount == "share":
+        same_path(row, told)
         return
-    parts = why.parts if hasattr(why, "parts") else why.evidence
-    assert [part["mark"] for part in row["parts"]] == [part.mark for part in parts]
     assert classes[row["against"]] == str(why.against)
-    first, *rest = amounts_of(why)
     ending = [row[key] for key in ("cost", "total") if key in row]
-    near([row["offset"], *[p["amount"] for p in row["parts"]], *ending], [first, *rest])
-    if hasattr(why, "functions"):
-        near(row["functions"], why.functions)
+    mine = [row["offset"], *[p["amount"] for p in row["parts"]], *ending]
+    near(mine, [*why.parts.column(why.amount), why.total])
+    if why.amount == "bits":
+        assert row["possible"] == told.possible
     else:
-        assert row["possible"] == why.possible
-
-
-def amounts_of(why: Any) -> list[float]:
-    if hasattr(why, "parts"):
-        cost, amounts = why.costs, [why.offset, *[part.amount for part in why.parts]]
-    else:
-        cost, amounts = why.cost_bits, [why.prior_bits, *[part.bits for part in why.evidence]]
-    total = why.total if hasattr(why, "parts") else why.total_bits
-    return [*amounts, *([] if cost is None else [cost]), total]
+        near(row["functions"], told.functions)
 
 
 def same_path(row: dict[str, Any], why: Any) -> None:
-    for key in ("node", "mark", "n", "share"):
-        assert [step[key] for step in row["path"]] == [getattr(move, key) for move in why.path]
-    assert [s["condition"] for s in row["path"]] == [m.condition.text() for m in why.path]
+    for key in ("node", "n"):
+        assert [step[key] for step in row["path"]] == [getattr(move, key) for move in why.parts]
+    assert [s["condition"] for s in row["path"]] == [m.condition.text() for m in why.parts]
     assert row["node"] == row["nodes"][-1] == why.node
     assert (row["held"], row["n"]) == (why.counts[why.classes.index(why.label)], why.n)
-    near([s["amount"] for s in row["path"]], [m.amount for m in why.path])
-    near([row["start"], row["spread"]], [why.start, why.spread])
+    near([s["amount"] for s in row["path"]], [m.amount for m in why.parts])
+    near([row["start"], row["spread"]], [why.start, why.rest])
+    before = np.cumsum([why.start, *(m.amount for m in why.parts[:-1])])
+    near([s["share"] for s in row["path"]], before[: len(why.parts)].tolist())
 
 
 def near(mine: Sequence[float], python: Sequence[float]) -> None:
@@ -348,9 +344,9 @@ def test_columns_that_separate_classes_without_error(page: Page) -> None:
     rows = X.iloc[:40].copy()
     found, why = decided(page, estimator, rows), list(estimator.explain(rows))
     assert [row["said"] for row in found] == [str(one.label) for one in why]
-    assert np.abs(why[0].functions).max() > 1e6
+    assert np.abs(why[0].facts["functions"]).max() > 1e6
     for row, one in zip(found, why, strict=True):
-        near(row["functions"], one.functions)
+        near(row["functions"], one.facts["functions"])
 
 
 @pytest.mark.parametrize("kind", [LinearDiscriminant, FisherDiscriminant])
@@ -386,7 +382,7 @@ def test_products_below_the_smallest_number(page: Page) -> None:
     estimator = DiscreteBayes(structure="joint").fit(words, ["yes", "no"] * 99 + ["no"] * 2)
     rows = words.iloc[[0, 5]].copy()
     rows.iloc[0, 0] = "a"  # a cell that no row has
-    assert estimator.explain(rows)[0].evidence[0].log2_likelihood[0] < np.log2(1e-290)
+    assert estimator.explain(rows)[0].facts["log2_likelihood"][0][0] < np.log2(1e-290)
     decided_alike(page, estimator, rows)
 
 
@@ -503,7 +499,7 @@ def test_parts_are_shown_by_size_and_add_up(page: Page) -> None:
     assert sorted(amounts[1:-1], key=abs, reverse=True) == amounts[1:-1]
     assert amounts[-1] == pytest.approx(sum(amounts[:-1]), abs=0.02)
     why = estimator.explain(datasets.penguins().iloc[:1])[0]
-    by_name = {part.attribute: part.amount for part in why.parts}
+    by_name = {part.part: part.amount for part in read(why).parts}
     for row in rows[1:-1]:
         assert float(row[2].replace("−", "-")) == pytest.approx(by_name[row[0]], rel=1e-3, abs=1e-9)
 

@@ -302,29 +302,6 @@ LEARNERS: Final[dict[str, Callable[[], Learner]]] = {
 }
 
 
-@pytest.mark.parametrize("make", LEARNERS.values(), ids=LEARNERS)
-@pytest.mark.parametrize(("n_classes", "missing"), [(2, True), (3, False), (4, True)])
-@pytest.mark.filterwarnings("ignore::sortal.errors.MissingValueWarning")
-def test_reasons_add_up(make: Callable[[], Learner], n_classes: int, missing: bool) -> None:
-    X, y = make_table(0, n_classes)
-    model = make().fit(X, y)
-    rows = X[:12].copy()
-    if missing:
-        rows[::2, 1] = np.nan
-    decision = np.asarray(model.decision_function(rows))
-    functions = np.column_stack([-decision / 2, decision / 2]) if n_classes == 2 else decision
-    reasons: Any = model.explain(rows)
-    assert len(reasons) == 12
-    for i, reason in enumerate(reasons):
-        order = np.argsort(-functions[i])
-        assert reason.label == model.predict(rows[i : i + 1])[0] == model.classes_[order[0]]
-        assert reason.against == model.classes_[order[1]]
-        gap = functions[i, order[0]] - functions[i, order[1]]
-        assert reason.total == pytest.approx(gap, rel=1e-8, abs=1e-9)
-        amounts = [part.amount for part in reason.parts]
-        assert reason.offset + sum(amounts) == pytest.approx(reason.total, rel=1e-9, abs=1e-9)
-
-
 # --- from_moments --------------------------------------------------------------------------------
 
 

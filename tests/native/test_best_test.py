@@ -73,7 +73,8 @@ def whole_of(parts: list[list[int]]) -> list[int]:
 def score(parts: list[list[int]], criterion: int) -> Fraction:
     """The measure; of the gain ratio it is the gain."""
     whole = whole_of(parts)
-    return Fraction(list(MEASURES.values())[criterion](whole, parts)) / sum(whole)
+    measure: Any = list(MEASURES.values())[criterion]
+    return Fraction(measure(whole, parts)) / sum(whole)
 
 
 def split_information(parts: list[list[int]]) -> Fraction:
@@ -116,7 +117,8 @@ def is_allowed(c: Candidate, limits: Limits) -> bool:
         size >= limits.size and sum(part) >= limits.units
         for size, part in zip(c.sizes, c.parts, strict=True)
     )
-    return fit >= 2 and not is_nothing(whole_of(c.parts), c.parts)
+    parts: Any = c.parts
+    return fit >= 2 and not is_nothing(tuple(whole_of(parts)), parts)
 
 
 def reach(scores: list[Fraction], wanted: Fraction) -> list[bool]:

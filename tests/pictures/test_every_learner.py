@@ -12,6 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from tests.explained import read
 from tests.plotting.drawn import clouds, comparison, predictions
 
 from sortal import DiscreteBayes, LinearDiscriminant, TreeClassifier, datasets, displays
@@ -285,9 +286,9 @@ def test_evidence_is_that_of_explain_with_two_classes() -> None:
     tables = tables_of(model)
     assert list(tables) == ["Outlook", "Temperature", "Humidity", "Wind"]
     row = table[1:2]
-    (told,) = model.explain(row)
-    for part in told.evidence:
-        own = tables[part.attribute]
+    told = read(model.explain(row)[0])
+    for part in told.parts:
+        own = tables[part.part]
         bits = evidence_of(own["shares"], own["priors"])[own["values"].index(part.value)]
         assert np.isclose(bits[list(model.classes_).index(told.label)], part.bits)
     outlook = tables["Outlook"]

@@ -224,7 +224,7 @@ def test_of_many_values_some_are_named() -> None:
 
 
 def test_the_table_of_nodes() -> None:
-    table = node_table(mixed(), "pandas", None)
+    table = node_table(mixed(), None)
     assert table.columns == (
         *("node", "parent", "branch", "depth", "test", "n", "size", "n(no)", "n(yes)"),
         *("prediction", "purity", "error", "score", "exact", "candidates"),

@@ -30,7 +30,7 @@ from sortal.discriminants.classical.assumptions import (
     refuse_none_left,
     show_assumptions,
 )
-from sortal.discriminants.explain import Decided, Explain, ExplainLinear, LinearExplanation
+from sortal.discriminants.explain import Decided, Explain, ExplainLinear
 from sortal.discriminants.held_out import refuse_leaving
 from sortal.discriminants.linear_functions import cost_shift, read_centered
 from sortal.discriminants.statistics import (
@@ -58,7 +58,7 @@ from sortal.errors import (
     PerfectSeparationWarning,
     warn,
 )
-from sortal.records.tables import Explanations, framed
+from sortal.records.tables import Explanations
 from sortal.summaries.counts import DiscriminantSummary, Fill
 
 if TYPE_CHECKING:
@@ -454,11 +454,14 @@ class DiscriminantClassifier(
         )
         return made
 
-    def explain(self, X: TableLike) -> Explanations[LinearExplanation]:
+    def explain(self, X: TableLike) -> Explanations:
         """Why: each attribute's part in the difference of the two leading functions.
 
-        The parts and the offset add up to function of the class said - function of the next. With
-        costs, what they add to the log-odds is a part of its own.
+        The offset and the parts add up to function of the class said - function of the next. With
+        costs, what they add to the log-odds is a part of its own. Attributes marked missing or
+        unknown add nothing: what the known ones say about them is in the parts of those.
+
+        Facts: the `functions` by class.
         """
         model, source = self._model, self._open(X)
         refuse_one_class(self._schema.classes, "explain")
@@ -468,7 +471,7 @@ class DiscriminantClassifier(
         made = self._learner.explaining(
             self._schema.classes, rows, self._decide(rows.values), model.scores
         )
-        return Explanations(made, range(len(rows.z)), source.table.backend or self._backend)
+        return self._framed(Explanations(made, range(len(rows.z))), X)
 
     @offered
     def cv_proba(
@@ -538,7 +541,7 @@ class DiscriminantClassifier(
         refuse_none_left(rows)
         here = present_classes(rows, schema.classes)
         refuse_one_class(tuple(schema.classes[k] for k in here), "check_assumptions")
-        return framed(show_assumptions(rows, design), table.backend or self._backend)
+        return self._framed(show_assumptions(rows, design), X)
 
     def _statistics(self) -> ClassStatistics:
         """What the model was made of: class moments, weighed as in the fit."""

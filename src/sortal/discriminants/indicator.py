@@ -11,7 +11,6 @@ from sortal.discriminants.estimator import DiscriminantClassifier, note_columns,
 from sortal.discriminants.linear.learn import IndicatorModel, IndicatorOptions, learn_indicator
 from sortal.discriminants.linear_functions import boundary
 from sortal.discriminants.working import show_indicator
-from sortal.records.tables import framed
 
 if TYPE_CHECKING:
     from sortal._typing import Float, Label, TableLike
@@ -71,7 +70,7 @@ class IndicatorRegression(
         """The numbers of this fit: S_T, functions, boundaries; for rows X, f_k."""
         decided = self._decided(X)
         functions = None if decided is None else decided.functions
-        return framed(show_indicator(self._model, functions), self._backend)
+        return self._framed(show_indicator(self._model, functions))
 
     @property
     def coef_(self) -> Float:

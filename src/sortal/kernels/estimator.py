@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from sortal.data.columns import Schema
     from sortal.data.sources import Batch, DataTable, TableSource
     from sortal.decision.scores import Question, ScoredTerms
-    from sortal.kernels.explain import KernelExplanation, KernelRows
     from sortal.kernels.model import KernelFunction
     from sortal.records.tables import Table, Working
 
@@ -308,10 +307,17 @@ class KernelDiscriminant(
         project = self._model.project
         return self._pass(self._open(X), ask(project, lambda projected: projected)).answer
 
-    def explain(self, X: TableLike, max_rows: int = 5) -> Explanations[KernelExplanation]:
+    def explain(self, X: TableLike, max_rows: int = 5) -> Explanations:
         """Why: the rows of the basis that pull each row most, to the class said and away from it.
 
-        With costs, what they add to the log-odds is a part of its own.
+        Offset, pulls and the rest add up to ln of P(label|x) / P(against|x); where one of the two
+        classes cannot be, the offset is infinite. pull = coefficient · kernel, to the label if it
+        is positive. With costs, what they add to the log-odds is a part of its own.
+
+        Facts: `posterior` by class; `log_odds` without costs; `by_class`, all pulls added up by the
+        class of the row that pulls; `n_basis` and `basis`, how many rows pull and what they are:
+        "rows" of the fit or "landmarks" among them, which stand for the rows around them; and
+        `filled`, the columns for whose missing or unknown value their mean stands.
 
         Parameters
         ----------
@@ -320,10 +326,10 @@ class KernelDiscriminant(
             How many basis rows are named; the rest is added up.
         """
         whole_number("max_rows", max_rows, 1)
-        rows, backend = self._read_rows(X)
+        rows = self._pass(self._open(X), read_kernel_rows(self._model))
         refuse_one_class(self._schema.classes, "explain")
         made = explain_rows(self._model, rows, self._fitted.read_costs(), max_rows)
-        return Explanations(made, range(len(rows.u)), backend)
+        return self._framed(Explanations(made, range(len(rows.u))), X)
 
     def working(self, X: TableLike | None = None, max_rows: int = 20) -> Working:
         """The numbers of this fit: K, M, N, a, projections; of rows X, projections and posteriors.
@@ -336,12 +342,8 @@ class KernelDiscriminant(
         """
         whole_number("max_rows", max_rows, 1)
         model = self._model
-        rows, backend = (None, self._backend) if X is None else self._read_rows(X)
-        return show_kernel(model, rows, self._fitted.read_costs(), max_rows, backend)
-
-    def _read_rows(self, X: TableLike) -> tuple[KernelRows, str]:
-        model, source = self._model, self._open(X)
-        return self._pass(source, read_kernel_rows(model)), source.table.backend or self._backend
+        rows = None if X is None else self._pass(self._open(X), read_kernel_rows(model))
+        return self._framed(show_kernel(model, rows, self._fitted.read_costs(), max_rows), X)
 
     @property
     def priors_(self) -> Float:
@@ -424,7 +426,7 @@ class KernelDiscriminant(
         found = self._model.curve
         if found is None:
             raise AttributeError("loo_curve_ exists after a fit with ridge='loo'.")
-        return replace(found, backend=self._backend)
+        return self._framed(found)
 
     @property
     def _n_features_out(self) -> int:

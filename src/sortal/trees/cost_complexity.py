@@ -12,7 +12,7 @@ from sortal.modelfile.fields import INF, need
 from sortal.modelfile.record import limits, record
 from sortal.native import trees
 from sortal.native.trees import collapse_strengths
-from sortal.records.tables import Table, fields_of
+from sortal.records.tables import Shown, Table, sheet
 from sortal.trees.learn import grow
 from sortal.trees.rows import EncodedTreeRows, end_nodes
 
@@ -36,8 +36,8 @@ _HEADS = ("cp", "n_leaves", "error", "cv_error", "cv_deviation")
 _ALIKE = 1e-12
 
 
-@record(eq=True)
-class CostComplexityPath:
+@record(eq=True, repr=False)
+class CostComplexityPath(Shown):
     """One entry a tree, from the root alone to the largest.
 
     A tree is the smallest of those with the least risk + cp · root's risk · leaves; it is so
@@ -86,35 +86,16 @@ class CostComplexityPath:
         """The place of the tree for any cp."""
         return next((i for i, s in enumerate(self.cp) if s <= cp), len(self) - 1)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain lists and numbers, ready for JSON."""
-        return fields_of(self)
-
-    def to_frame(self) -> Any:
-        """A data frame: one row a tree."""
-        return self.to_table().to_frame()
-
-    def to_table(self, backend: str = "pandas") -> Table:
+    def to_table(self) -> Table:
         """One row a tree, the smallest first."""
         heads = _HEADS if self.cv_error is not None else _HEADS[:3]
-        cells = [getattr(self, name) for name in heads]
         taken = ["" if i != self.chosen else self.chosen_by or "yes" for i in range(len(self))]
-        rows = tuple(zip(*cells, taken, strict=True))
+        columns = {name: getattr(self, name) for name in heads} | {"chosen": taken}
         title = "Trees of cost-complexity pruning" + self._validated()
-        return Table("complexity", title, (*heads, "chosen"), rows, "S 31", backend)
+        return sheet("complexity", title, columns, "S 31")
 
     def _validated(self) -> str:
         return "" if self.n_folds is None else f", cross-validated by {self.n_folds} folds"
-
-    def __str__(self) -> str:
-        return str(self.to_table())
-
-    def to_markdown(self, level: int = 3) -> str:
-        """The table in Markdown, under a heading of this level."""
-        return self.to_table().to_markdown(level)
-
-    def _repr_html_(self) -> str:
-        return self.to_table()._repr_html_()
 
 
 # Prices of a leaf that differ by no more, relatively, are equal.

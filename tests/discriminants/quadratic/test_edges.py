@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 from tests.discriminants.quadratic.oracle import Oracle, close
 from tests.discriminants.tables import heard, quietly, whole_penguins
+from tests.explained import read
 
 from sortal import LinearDiscriminant, QuadraticDiscriminant
 from sortal.errors import CollinearityWarning, MissingValueWarning, PerfectSeparationWarning
@@ -220,10 +221,10 @@ def test_reasons_and_boundaries_where_classes_are_singular(name: str) -> None:
     rows = beside(table[0])[::4]
     logs = model.predict_log_proba(rows)
     reasons: Any = model.explain(rows)
-    for x, reason in zip(rows, reasons, strict=True):
+    for x, reason in zip(rows, map(read, reasons), strict=True):
         offset, amounts = oracle.parts(x, reason.label, reason.against)
         close([p.amount for p in reason.parts], amounts, 1e-8)
-        assert reason.offset == pytest.approx(offset, rel=1e-8, abs=1e-8)
+        assert reason.start == pytest.approx(offset, rel=1e-8, abs=1e-8)
     if "far" in name:
         return  # xᵀΓx holds 1e16 beside a difference of 1
     last = len(model.classes_) - 1

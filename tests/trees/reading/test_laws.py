@@ -642,15 +642,6 @@ def test_texts_read_back(case: Case) -> None:
     for form in ("path", "merged"):
         check_text_of_rules(case, model, form)
         check_markdown(model.rules(form=form))
-    check_json(model, case.frame(case.rows[:3]))
-
-
-def check_json(model: Any, X: Any) -> None:
-    """Every record is ready for JSON."""
-    rules, classes, records = model.rules(), model.rules(by="class"), model.explain(X)
-    for record in (rules, classes, records, *rules, *rules.unlisted, *classes, *records):
-        plain = record.to_dict()
-        assert json.loads(json.dumps(plain, allow_nan=False)) == plain
 
 
 def check_markdown(rules: Any) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pandas as pd
 import pytest
+from tests.explained import read
 
 from sortal import TreeClassifier, datasets
 from sortal.errors import UnknownCategoryWarning
@@ -127,20 +128,19 @@ def test_the_boxes_of_the_books_regions() -> None:
 
 def test_the_books_point_reaches_its_leaf() -> None:
     """z = (6.75, 4.25): through 0, 6 and 8 to leaf 10, where all are c2."""
-    (record,) = iris_model().explain(pd.DataFrame({X1: [6.75], X2: [4.25]}))
-    assert [move.node for move in record.path] == [0, 6, 8]
+    (record,) = map(read, iris_model().explain(pd.DataFrame({X1: [6.75], X2: [4.25]})))
+    assert [move.node for move in record.parts] == [0, 6, 8]
     assert (record.node, record.label, record.n) == (10, "c2", 3)
     assert ends(record.rule) == [(X1, 6.5, INF), (X2, 3.45, INF)]
-    conditions = [str(move.condition) for move in record.path]
+    conditions = [str(move.condition) for move in record.parts]
     assert conditions == ["sepal_length > 5.45", "sepal_width > 3.45", "sepal_length > 6.5"]
-    assert [move.value for move in record.path] == [6.75, 4.25, 6.75]
-    assert [move.n for move in record.path] == [150, 98, 8]
+    assert [move.value for move in record.parts] == [6.75, 4.25, 6.75]
+    assert [move.n for move in record.parts] == [150, 98, 8]
     shares = [100 / 150, 93 / 98, 3 / 8, 1.0]
-    assert [move.share for move in record.path] == pytest.approx(shares[:3])
     assert record.start == pytest.approx(100 / 150)
     steps = [after - before for before, after in pairwise(shares)]
-    assert [move.amount for move in record.path] == pytest.approx(steps)
-    assert [move.mark for move in record.path] == ["", "", ""]
+    assert [move.amount for move in record.parts] == pytest.approx(steps)
+    assert [move.mark for move in record.parts] == ["", "", ""]
     assert record.fallback is False
     assert (record.counts, record.probabilities) == ((0, 3), (0.0, 1.0))
     assert record.classes == ("c1", "c2")
@@ -179,9 +179,9 @@ def test_a_day_of_unknown_outlook_stays_at_the_root() -> None:
     model = tennis_model()
     day = datasets.play_tennis()[:1].assign(Outlook="Hail")
     with pytest.warns(UnknownCategoryWarning, match="1 cell"):
-        (record,) = model.explain(day)
+        (record,) = map(read, model.explain(day))
     assert (record.node, record.label, record.fallback) == (0, "Yes", True)
-    (move,) = record.path
+    (move,) = record.parts
     assert (move.node, move.value, move.mark, move.amount) == (0, "Hail", "unknown", 0)
     assert record.start == record.probabilities[1] == pytest.approx(9 / 14)
     assert tuple(record.rule) == model.rules().unlisted[0].merged
@@ -195,9 +195,9 @@ def test_the_branch_of_larger_weight_takes_other_values_too() -> None:
     assert [str(c) for c in second.merged] == ["LovesMovies = Yes (or other)", "Age <= 12.5"]
     person = datasets.loves_sports()[:1].assign(LovesMovies="Some", Age=50.0)
     with pytest.warns(UnknownCategoryWarning):
-        (record,) = sports_model().explain(person)
+        (record,) = map(read, sports_model().explain(person))
     assert record.node == third.leaf
-    assert [move.mark for move in record.path] == ["unknown", ""]
+    assert [move.mark for move in record.parts] == ["unknown", ""]
     assert record.fallback is True
 
 
@@ -290,14 +290,14 @@ def test_a_tree_of_one_leaf() -> None:
     assert (rule.leaf, rule.path, rule.merged, rule.share) == (0, (), (), 1)
     assert ends(rule.box) == [("x", 1.0, 1.0)]
     assert "class is a" in str(model.rules())
-    (record,) = model.explain(pd.DataFrame({"x": [7.0]}))
+    (record,) = map(read, model.explain(pd.DataFrame({"x": [7.0]})))
     assert (record.path, record.start, record.fallback) == ((), 1, False)
 
 
 def test_an_unknown_value_of_a_column_that_is_not_asked_is_no_fallback() -> None:
     model = fitted({"x": [1.0, 2.0], "word": ["a", "a"]}, [0, 1])
     with pytest.warns(UnknownCategoryWarning):
-        (record,) = model.explain(pd.DataFrame({"x": [1.0], "word": ["b"]}))
+        (record,) = map(read, model.explain(pd.DataFrame({"x": [1.0], "word": ["b"]})))
     assert record.fallback is False
 
 
@@ -316,6 +316,6 @@ def test_rules_are_a_sequence_of_frozen_records() -> None:
     tennis = tennis_model()
     (day,) = tennis.explain(datasets.play_tennis()[:1])
     shown = (rules[0].path[0], tennis.rules()[0].merged[0], tennis.rules().unlisted[0])
-    for record in (rules[0], *shown, tennis.rules(by="class")[0], day, day.path[0]):
+    for record in (rules[0], *shown, tennis.rules(by="class")[0], day, day.facts["path"][0]):
         with pytest.raises(FrozenInstanceError):
             record.label = "other"

@@ -21,7 +21,6 @@ from sortal.discriminants.fisher.learn import (
 from sortal.discriminants.working import ShownRows, show_fisher
 from sortal.engines import gather
 from sortal.errors import ParameterError
-from sortal.records.tables import framed
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -162,12 +161,12 @@ class FisherDiscriminant(
         """
         model = self._model
         if X is None:
-            return framed(show_fisher(model, None), self._backend)
+            return self._framed(show_fisher(model, None))
         labels = self.predict(X)  # which says what became of missing values
         a = gather(self._map(self._open(X), ask(model.coordinates, identity))).answer
         scores = gather(self._map(self._open(X), ask(model.scores, identity))).answer
         shown = ShownRows(a, labels.tolist(), scores + model.log_prior)
-        return framed(show_fisher(model, shown), self._backend)
+        return self._framed(show_fisher(model, shown))
 
     @property
     def directions_(self) -> Float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from scipy.special import ndtr
@@ -40,14 +40,14 @@ from sortal.engines import gather
 from sortal.errors import ParameterError
 from sortal.modelfile.fields import INF, check_prior, check_scatter, check_squares, need
 from sortal.modelfile.record import limits, of_schema, record
-from sortal.records.tables import table_of
+from sortal.records.tables import Shown, sheet
 
 if TYPE_CHECKING:
     from sortal._typing import CategoricalFeatures, CostsLike, Mask, PriorsLike
     from sortal.base.learner import Training
     from sortal.data.columns import Schema
     from sortal.discriminants.statistics import ClassStatistics, MissingPolicy, UnknownPolicy
-    from sortal.records.tables import Table
+    from sortal.records.tables import Columns, Table
     from sortal.summaries.counts import DiscriminantSummary
 
 
@@ -203,8 +203,8 @@ class FisherModel:
         return float(self.center @ self.directions[:, 0] + self.threshold)
 
 
-@dataclass(frozen=True)
-class DirectionEvaluation:
+@dataclass(frozen=True, repr=False)
+class DirectionEvaluation(Shown):
     """A direction judged: J, and per class the mean, scatter and variance of the projections.
 
     `overlap[i][j]` is the area under both normal densities N(m, s²/n) of classes i and j: 1 where
@@ -219,34 +219,12 @@ class DirectionEvaluation:
     variances: tuple[float, ...]
     overlap: tuple[tuple[float, ...], ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain lists and strings, ready for JSON; an infinite J as the word inf."""
-        return {
-            "direction": list(self.direction),
-            "J": self.J if np.isfinite(self.J) else str(self.J),
-            "classes": list(self.classes),
-            "means": list(self.means),
-            "scatters": list(self.scatters),
-            "variances": list(self.variances),
-            "overlap": [list(row) for row in self.overlap],
-        }
-
-    def to_table(self, backend: str = "pandas") -> Table:
+    def to_table(self) -> Table:
         """A row a class."""
-        heads = ("class", "mean", "scatter", "variance", *(f"overlap {c}" for c in self.classes))
-        found = zip(map(str, self.classes), self.means, self.scatters, self.variances, strict=True)
-        rows = ((*own, *overlap) for own, overlap in zip(found, self.overlap, strict=True))
-        return table_of("judged", f"J = {self.J:.6g}", heads, rows, "ZM 20.1", backend)
-
-    def __str__(self) -> str:
-        return str(self.to_table())
-
-    def to_markdown(self, level: int = 3) -> str:
-        """The table in Markdown, under a heading of this level."""
-        return self.to_table().to_markdown(level)
-
-    def _repr_html_(self) -> str:
-        return self.to_table()._repr_html_()
+        columns: Columns = {"class": map(str, self.classes), "mean": self.means}
+        columns |= {"scatter": self.scatters, "variance": self.variances}
+        columns |= {tuple(f"overlap {label}" for label in self.classes): self.overlap}
+        return sheet("judged", f"J = {self.J:.6g}", columns, "ZM 20.1")
 
 
 def evaluate_direction(model: FisherModel, w: Float) -> DirectionEvaluation:

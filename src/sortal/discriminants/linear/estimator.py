@@ -30,7 +30,6 @@ from sortal.discriminants.linear.learn import LinearModel, LinearOptions, build_
 from sortal.discriminants.linear.leave_one_out import LinearLeaveOut
 from sortal.discriminants.linear_functions import boundary
 from sortal.discriminants.working import show_linear
-from sortal.records.tables import framed
 
 if TYPE_CHECKING:
     from sortal._typing import CostsLike, Float, Label, PriorsLike, TableLike
@@ -110,12 +109,13 @@ class LinearDiscriminant(
     >>> why = model.explain(iris[70:71])[0]  # a versicolor that looks like a virginica
     >>> print(why.label, "against", why.against)
     virginica against versicolor
-    >>> for part in why.parts:
-    ...     print(f"{part.attribute} = {part.value}: {part.amount:+.2f}")
-    sepal_length = 5.9: +1.16
-    sepal_width = 3.2: -1.15
-    petal_length = 4.8: -0.80
-    petal_width = 1.8: +1.83
+    >>> for part in why.parts.lines():
+    ...     print(f"{part['part']}: {part['amount']:+.2f}")
+    offset: +0.00
+    sepal_length: +1.16
+    sepal_width: -1.15
+    petal_length: -0.80
+    petal_width: +1.83
     """
 
     _learner = LINEAR
@@ -182,7 +182,7 @@ class LinearDiscriminant(
         eigenvalues, Wilks' Λ and Box's M with their tests, structure, centroids.
         """
         model, stats = self._model, self._statistics()
-        return framed(show_linear(model, stats, self._decided(X)), self._backend)
+        return self._framed(show_linear(model, stats, self._decided(X)))
 
     @property
     def priors_(self) -> Float:

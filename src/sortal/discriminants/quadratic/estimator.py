@@ -40,7 +40,6 @@ from sortal.errors import (
     counted,
     warn,
 )
-from sortal.records.tables import framed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -186,7 +185,7 @@ class QuadraticDiscriminant(
         Also Box's M and the numbers of parameters, of the rows as counted.
         """
         model, stats = self._model, self._statistics()
-        return framed(show_quadratic(model, stats, self._decided(X)), self._backend)
+        return self._framed(show_quadratic(model, stats, self._decided(X)))
 
     @property
     def priors_(self) -> Float:

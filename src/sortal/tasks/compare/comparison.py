@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import asdict, dataclass, field, fields, replace
-from html import escape
 from math import inf
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Any
@@ -13,8 +12,8 @@ import numpy as np
 
 from sortal.errors import ParameterError, listed
 from sortal.records import render as faces
-from sortal.records.render import fold, page
-from sortal.records.tables import Table, frame_of
+from sortal.records.render import page
+from sortal.records.tables import Sentences, Shown, Table, frame_of
 from sortal.tasks.baselines import CONSTANT
 from sortal.tasks.compare.choose import (
     ModelChoice,
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from sortal._typing import Plain
-    from sortal.records.tables import Cell
+    from sortal.records.tables import Cell, Piece
     from sortal.tasks.compare.candidates import Candidate
     from sortal.tasks.compare.run import OutOfFold, Run
     from sortal.tasks.compare.settings import Settings
@@ -75,7 +74,7 @@ class ModelResult:
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison:
+class Comparison(Shown):
     """What `compare` found: models, best first, the recommendation, and how it was done.
 
     `kept` has, by name, what learners predicted of rows that they had not seen; `compare` keeps
@@ -121,18 +120,23 @@ class Comparison:
         """The recommendation, what to be wary of, and the notes."""
         return (self.sentence, *self.choice.warnings, *self.notes)
 
+    def _pieces(self, *, times: bool = True) -> Sequence[Piece]:
+        """The table, the recommendation and the notes."""
+        return self._table(times=times), Sentences(self.words)
+
     def to_text(self, width: int | None = None, *, times: bool = True) -> str:
-        """The table, the recommendation and the notes; without times, the same whenever it is done.
+        """What is printed; without times, the same whenever it is done.
 
         With `width`, in lines that are no longer.
         """
-        words = fold("\n".join(self.words), width)
-        return faces.join_text("", [self._table(times=times).to_text(width), words])
+        told = [piece.to_text(width) for piece in self._pieces(times=times)]
+        return faces.join_text("", told)
 
-    def to_markdown(self, level: int = 3, *, times: bool = True) -> str:
+    def to_markdown(self, level: int | None = None, *, times: bool = True) -> str:
         """The same in Markdown, under a heading of this level."""
-        words = [faces.marked(words) for words in self.words]
-        return faces.join_text("", [self._table(times=times).to_markdown(level), *words])
+        level = self.LEVEL if level is None else level
+        told = [piece.to_markdown(level) for piece in self._pieces(times=times)]
+        return faces.join_text("", told)
 
     def to_html(self) -> str:
         """A whole page."""
@@ -197,15 +201,6 @@ class Comparison:
                 told += ["--set", f"{option}={value}"]
         told += [*as_typed(asked, CompareOptions), *words]
         return shlex.join(["sortal", "fit", file, *told, "-o", "model.sortal"])
-
-    def __str__(self) -> str:
-        return self.to_text()
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        words = [f"<p>{escape(words)}</p>" for words in self.words]
-        return faces.join_html("", [self.table._repr_html_(), *words])
 
 
 def _columns(model: ModelResult, settings: Settings, *, times: bool) -> dict[str, Cell]:

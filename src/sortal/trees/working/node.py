@@ -10,7 +10,7 @@ from sortal.decision.options import is_whole
 from sortal.errors import InputError, ParameterError, agreed, counted, listed
 from sortal.native.trees import CUT, LEAF
 from sortal.records.render import number_text
-from sortal.records.tables import Table, Working, unique
+from sortal.records.tables import Table, Working, sheet, unique
 from sortal.trees.branches import describe_test
 from sortal.trees.rows import multiples_of, rows_as_grown, units_as_grown, unscale
 from sortal.trees.split_scores import score_counts
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sortal._typing import Counts
-    from sortal.records.tables import Cell
+    from sortal.records.tables import Cell, Columns
     from sortal.trees.learn import TreeOptions
     from sortal.trees.model import TreeModel
     from sortal.trees.rows import TreeRows
@@ -78,20 +78,18 @@ def _listed(cells: Sequence[object], most: int = 10) -> str:
 _FIXED = ("node", "impurity", "test", "hyperplane", "tests")
 
 
-def show_node(
-    model: TreeModel, rows: TreeRows | None, options: TreeOptions, t: int, backend: str
-) -> Working:
+def show_node(model: TreeModel, rows: TreeRows | None, options: TreeOptions, t: int) -> Working:
     """The tables of node t; without the rows of the fit, only those that need none."""
-    tables = [_classes(model, t, backend), _impurity(model, options, t, backend)]
+    tables = [_classes(model, t), _impurity(model, options, t)]
     looked = None
     if rows is not None:
         looked = look(model, rows, options, t)
-        tables += _tables(looked, model, backend)
-    tables.append(_test(model, options, t, looked, backend))
+        tables += _tables(looked, model)
+    tables.append(_test(model, options, t, looked))
     column = model.schema.columns[model.attribute[t]]
     # whether a value is known is no question of a hyperplane
     if model.kind[t] == CUT and column.is_number and np.isfinite(model.threshold[t]):
-        tables.append(_hyperplane(model, t, backend))
+        tables.append(_hyperplane(model, t))
     return Working(f"Node {t} of the tree", tuple(tables))
 
 
@@ -116,18 +114,16 @@ def read_node(model: TreeModel, node: int) -> int:
 # --- What the tree knows -------------------------------------------------------------------------
 
 
-def _classes(model: TreeModel, t: int, backend: str) -> Table:
+def _classes(model: TreeModel, t: int) -> Table:
     """n_i and P(c_i|D) in the node, as the priors of (ZM 19.11); what n_i counts for in tests."""
-    cells = [model.counts()[t].tolist(), model.plain_shares()[t].tolist()]
-    heads = ["class", "n_i", "P(c_i|D)"]
+    columns: Columns = {"class": map(str, model.classes), "n_i": model.counts()[t]}
+    columns["P(c_i|D)"] = model.plain_shares()[t]
     if model.factors is not None or model.costs is not None:
-        cells.append((model.weights()[t] * model.pull_of_class()).tolist())
-        heads.append("weight in tests")
-    rows = tuple(zip([str(label) for label in model.classes], *cells, strict=True))
-    return Table("node", "Classes in the node", tuple(heads), rows, "ZM 19.11", backend)
+        columns["weight in tests"] = model.weights()[t] * model.pull_of_class()
+    return sheet("node", "Classes in the node", columns, "ZM 19.11")
 
 
-def _impurity(model: TreeModel, options: TreeOptions, t: int, backend: str) -> Table:
+def _impurity(model: TreeModel, options: TreeOptions, t: int) -> Table:
     """Entropy and Gini index are of the classes as they count in tests."""
     units = units_as_grown(model, options.criterion)[t : t + 1]
     score = score_counts(units, ("all",), model.classes, model.exponent)
@@ -135,12 +131,10 @@ def _impurity(model: TreeModel, options: TreeOptions, t: int, backend: str) -> T
     purity, error = float(model.purity()[t]), float(model.error()[t])
     columns = ("n", "size", "purity", "error", "entropy", "Gini")
     row = (n, size, purity, error, score.entropy, score.gini)
-    return Table("impurity", "Size and impurity", columns, (row,), "ZM 19.2, 19.3, 19.6", backend)
+    return Table("impurity", "Size and impurity", columns, (row,), "ZM 19.2, 19.3, 19.6")
 
 
-def _test(
-    model: TreeModel, options: TreeOptions, t: int, looked: NodeTests | None, backend: str
-) -> Table:
+def _test(model: TreeModel, options: TreeOptions, t: int, looked: NodeTests | None) -> Table:
     """What the node asks, and how sure that is; or why it asks nothing."""
     is_leaf = model.kind[t] == LEAF
     cuts = None if looked is None or is_leaf else looked.n_cuts
@@ -154,7 +148,7 @@ def _test(
         "; ".join(_why_leaf(model, options, t, looked)) if is_leaf else "",
     )
     columns = ("test", "criterion", "score", "search", "cuts", "sets V", "leaf because")
-    return Table("test", "The test", columns, (row,), "", backend)
+    return Table("test", "The test", columns, (row,))
 
 
 def _why_leaf(
@@ -188,13 +182,13 @@ def _why_leaf(
     return [" or ".join(told)] if told else ["of something that the options do not tell"]
 
 
-def _hyperplane(model: TreeModel, t: int, backend: str) -> Table:
+def _hyperplane(model: TreeModel, t: int) -> Table:
     """w and b = -v of h(x) = wᵀx + b, for the test h(x) <= 0. (ZM 19.1)"""
     numbers = [(j, c.name) for j, c in enumerate(model.schema.columns) if c.is_number]
     rows = [(name, 1.0 if j == model.attribute[t] else 0.0) for j, name in numbers]
     rows.append(("b", 0.0 - float(model.threshold[t])))
     title = "h(x) = wᵀx + b, which is at most 0 where the answer is yes"
-    return Table("hyperplane", title, ("term", "w"), tuple(rows), "ZM 19.1", backend)
+    return Table("hyperplane", title, ("term", "w"), tuple(rows), "ZM 19.1")
 
 
 # --- What its rows tell --------------------------------------------------------------------------
@@ -212,9 +206,9 @@ def look(model: TreeModel, rows: TreeRows, options: TreeOptions, t: int) -> Node
     return list_tests(model, counted, options, t, read_attributes(model, counted, held))
 
 
-def _tables(tests: NodeTests, model: TreeModel, backend: str) -> list[Table]:
+def _tables(tests: NodeTests, model: TreeModel) -> list[Table]:
     """One or two tables an attribute, then the best test of each."""
-    made = CandidateTables(tests, model.classes, backend)
+    made = CandidateTables(tests, model.classes)
     columns = model.schema.names
     names = table_names(columns)
     values = unique((*_FIXED, *names, *(f"{name} values" for name in columns)))

@@ -36,8 +36,8 @@ _MOST_NAMED = 10
 class CandidateTables:
     """Tests of a node → tables."""
 
-    def __init__(self, tests: NodeTests, classes: Values, backend: str) -> None:
-        self._tests, self._backend = tests, backend
+    def __init__(self, tests: NodeTests, classes: Values) -> None:
+        self._tests = tests
         self._labels = [str(label) for label in classes]
 
     def of_attribute(self, j: int, name: str, values_name: str) -> list[Table]:
@@ -63,7 +63,7 @@ class CandidateTables:
         ratio = ("gain", "split information", "gain at least average") if by_ratio else ()
         heads = ("rank", "attribute", "test", "score", *ratio, "search", "candidates", "chosen")
         tag = "S 21" if by_ratio else "ZM Alg. 19.1"
-        return Table("tests", "The best test of each attribute", heads, rows, tag, self._backend)
+        return Table("tests", "The best test of each attribute", heads, rows, tag)
 
     def _offer(self, j: int, rank: int) -> tuple[Cell, ...]:
         found, name = self._tests.found[j], self._tests.attributes[j].column.name
@@ -231,7 +231,7 @@ class CandidateTables:
     def _table(self, name: str, title: str, columns: list[Column], tag: str) -> Table:
         heads = unique([head for head, _ in columns])
         rows = tuple(zip(*(cells for _, cells in columns), strict=True))
-        return Table(name, title, heads, rows, tag, self._backend)
+        return Table(name, title, heads, rows, tag)
 
 
 def impurity(counts: Int64, criterion: str) -> Float:
