@@ -17,7 +17,7 @@ from sortal import (
 )
 from sortal.discriminants import gaussian as missing
 from sortal.discriminants.gaussian import GaussianClasses, Inverse, each_pattern, patterns_of
-from sortal.discriminants.linear_functions import ConditionalMean
+from sortal.discriminants.functions import ConditionalMean
 
 LEARNERS = [
     LinearDiscriminant(),

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from sortal._typing import Float
     from sortal.browser import Ends
     from sortal.data.columns import Design
-    from sortal.discriminants.fisher.learn import FisherModel
-    from sortal.discriminants.linear.learn import IndicatorModel, LinearModel
-    from sortal.discriminants.linear_functions import ConditionalMean, LinearMap, Nearest
-    from sortal.discriminants.quadratic.learn import QuadraticModel
+    from sortal.discriminants.fisher import FisherModel
+    from sortal.discriminants.functions import ConditionalMean, LinearMap, Nearest
+    from sortal.discriminants.learn import LinearModel, QuadraticModel
+    from sortal.discriminants.regression import IndicatorModel
 
 
 _MISSING: Final = "missing: the other columns speak for it"

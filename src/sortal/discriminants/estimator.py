@@ -31,8 +31,9 @@ from sortal.discriminants.classical.assumptions import (
     show_assumptions,
 )
 from sortal.discriminants.explain import Decided, Explain, ExplainLinear, LinearExplanation
+from sortal.discriminants.functions import cost_shift, read_centered
+from sortal.discriminants.given_moments import read_moments
 from sortal.discriminants.held_out import refuse_leaving
-from sortal.discriminants.linear_functions import cost_shift, read_centered
 from sortal.discriminants.statistics import (
     ClassStatistics,
     class_statistics,
@@ -41,7 +42,6 @@ from sortal.discriminants.statistics import (
     plan,
     plan_fill,
     read_fill,
-    read_moments,
     read_schema,
     refuse_no_rows,
     report_missing,
@@ -81,10 +81,10 @@ if TYPE_CHECKING:
     from sortal.base.learner import Training
     from sortal.data.columns import Schema
     from sortal.decision.scores import Question, RowPass
-    from sortal.discriminants.fisher.learn import FisherModel
+    from sortal.discriminants.fisher import FisherModel
     from sortal.discriminants.held_out import HeldOut
-    from sortal.discriminants.linear.learn import IndicatorModel, LinearModel
-    from sortal.discriminants.quadratic.learn import QuadraticModel
+    from sortal.discriminants.learn import LinearModel, QuadraticModel
+    from sortal.discriminants.regression import IndicatorModel
     from sortal.records.tables import Working
     from sortal.summaries.counts import SummarizeDiscriminant
 

@@ -30,6 +30,7 @@ from sortal.discriminants.leave_one_out import (
     same_rows,
     score_grid,
 )
+from sortal.discriminants.rank_one import GaussianLeaveOut
 from sortal.discriminants.statistics import (
     ClassStatistics,
     class_statistics,
@@ -56,9 +57,13 @@ if TYPE_CHECKING:
     from sortal.data.columns import Schema, Values
     from sortal.data.sources import Batch, TableSource
     from sortal.decision.scores import RowFunctions
-    from sortal.discriminants.leave_one_out import GridScores, LeaveOneOutDensity
-    from sortal.discriminants.linear.learn import LinearModel, LinearOptions
-    from sortal.discriminants.quadratic.learn import QuadraticModel, QuadraticOptions
+    from sortal.discriminants.learn import (
+        LinearModel,
+        LinearOptions,
+        QuadraticModel,
+        QuadraticOptions,
+    )
+    from sortal.discriminants.leave_one_out import GridScores
     from sortal.engines import Engine
     from sortal.records.tables import Table
     from sortal.summaries.counts import DiscriminantSummary, SummarizeDiscriminant
@@ -78,13 +83,12 @@ M = TypeVar("M", bound="LinearModel | QuadraticModel")
 class HeldOut(Generic[Opt, M]):
     """What is asked, or chosen, of a learner of Gaussian classes by models without some rows.
 
-    `learn` makes a model of statistics. `shares` are options from 0 to 1 that may be "loo", and
-    `kernel` gives what calculates densities without a row, for several options.
+    `learn` makes a model of statistics. `shares` are options from 0 to 1 that may be "loo". A
+    learner without pooling pools all.
     """
 
     learn: Callable[[ClassStatistics, Opt], M]
     shares: tuple[str, ...]
-    kernel: Callable[[Sequence[Opt]], LeaveOneOutDensity[Any]]
 
     # --- Posteriors -----------------------------------------------------------------------------
 
@@ -139,7 +143,9 @@ class HeldOut(Generic[Opt, M]):
         prior = read_priors(options.priors, schema.classes)
         stats = read_statistics(summary, schema)
         fitted = read_fitted(stats, options.class_weight, prior, summary.exponent)
-        return Tiles.of(fitted, self.kernel(settings), bool(summary.rows.missing.any()))
+        pairs = tuple((getattr(one, "pooling", 1.0), one.shrinkage or 0.0) for one in settings)
+        kernel = GaussianLeaveOut(options.covariance, pairs)
+        return Tiles.of(fitted, kernel, bool(summary.rows.missing.any()))
 
     def _judge(self, stats: ClassStatistics | None, schema: Schema, options: Opt) -> FoldModel:
         """The model of statistics, or what stands for it."""
@@ -153,7 +159,7 @@ class HeldOut(Generic[Opt, M]):
                 return FoldModel(model.scores, model.prior, stats.present)
         prior, K = read_priors(options.priors, schema.classes), len(schema.classes)
         if prior is None:
-            prior = np.full(K, 1 / K) if stats is None else stats.weight / stats.total_weight
+            prior = np.full(K, 1 / K) if stats is None else stats.shares
         return FoldModel(None, prior, np.ones(K, dtype=bool) if stats is None else stats.present)
 
     # --- Shares that are chosen -----------------------------------------------------------------

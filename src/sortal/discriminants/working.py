@@ -13,7 +13,7 @@ from sortal.discriminants.classical.statistics import (
     linear_statistics_tables,
     quadratic_statistics_tables,
 )
-from sortal.discriminants.linear_functions import boundary
+from sortal.discriminants.functions import boundary
 from sortal.records.tables import Working, matrix_table, table_of, unique
 
 if TYPE_CHECKING:
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from sortal._typing import Float
     from sortal.data.columns import Values
     from sortal.discriminants.explain import Decided
-    from sortal.discriminants.fisher.learn import FisherModel
-    from sortal.discriminants.linear.learn import IndicatorModel, LinearModel
-    from sortal.discriminants.quadratic.learn import QuadraticModel
+    from sortal.discriminants.fisher import FisherModel
+    from sortal.discriminants.learn import LinearModel, QuadraticModel
+    from sortal.discriminants.regression import IndicatorModel
     from sortal.discriminants.statistics import ClassStatistics
     from sortal.records.tables import Table
 

@@ -12,7 +12,7 @@ from scipy.spatial.distance import cdist
 from sortal.decision.options import numbers
 from sortal.decision.posterior import log_of
 from sortal.decision.scores import Mapped
-from sortal.discriminants.linear_functions import TermBlock
+from sortal.discriminants.functions import TermBlock
 from sortal.errors import InputError
 from sortal.modelfile.arrays import Array, RecordField
 from sortal.modelfile.fields import (

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from sortal import QuadraticDiscriminant
-from sortal.discriminants.quadratic.learn import QuadraticOptions, build_quadratic
+from sortal.discriminants.learn import QuadraticOptions, build_quadratic
 
 
 @pytest.mark.filterwarnings("ignore::sortal.errors.CollinearityWarning")

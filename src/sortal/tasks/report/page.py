@@ -41,9 +41,9 @@ from sortal.discriminants.browser import (
     describe_linear,
     describe_quadratic,
 )
-from sortal.discriminants.fisher.learn import FisherModel
-from sortal.discriminants.linear.learn import IndicatorModel, LinearModel
-from sortal.discriminants.quadratic.learn import QuadraticModel
+from sortal.discriminants.fisher import FisherModel
+from sortal.discriminants.learn import LinearModel, QuadraticModel
+from sortal.discriminants.regression import IndicatorModel
 from sortal.errors import ParameterError, counted
 from sortal.plotting.axes import color
 from sortal.records.render import PagePart, cell_text, is_words, plain

@@ -1,0 +1,313 @@
+"""Gaussian classes without a row: corrections of rank one to the matrices of classes.
+
+In a basis in which the matrix of a class is diagonal, Δ, it is Δ - t hhᵀ without the row, h being
+the row less the mean of its class. With a pooling of 1 all classes have one matrix, and one basis.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+
+from sortal.decision.geometry import EPS
+from sortal.discriminants.gaussian import kept_terms
+from sortal.discriminants.learn import class_sizes, mixed, mixed_divisors, own_geometry
+from sortal.discriminants.leave_one_out import LEAST_LEFT
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sortal._typing import Float, Mask, Places
+    from sortal.discriminants.leave_one_out import ClassesWithoutRow
+    from sortal.discriminants.statistics import ClassStatistics
+
+    # Pooling; shrinkage, or the formula that calculates it.
+    Setting: TypeAlias = tuple[float, float | str]
+
+
+# An eigenvalue below this share of the largest has too few digits to be divided by.
+LEAST_EIGENVALUE = 1e-9
+
+# Factors between a thousandth and 1 that are multiplied before a logarithm is taken.
+_FACTORS = 64
+
+
+class Basis(NamedTuple):
+    """Vectors in which the matrix of some classes is diagonal, and its eigenvalues, rising.
+
+    What is below `least` has too few digits to be divided by.
+    """
+
+    classes: Places
+    vectors: Float
+    values: Float
+    least: float
+
+
+def spectra(stats: ClassStatistics, groups: Sequence[Places], pooling: float) -> list[Basis]:
+    """Eigenvectors of the matrices of groups of classes."""
+    matrices, found = mixed(stats, pooling), []
+    for classes in groups:
+        values, vectors = np.linalg.eigh(matrices[classes[0]])
+        least = LEAST_EIGENVALUE * values[-1]
+        found.append(Basis(classes, vectors, np.maximum(values, 0.0), least))
+    return found
+
+
+def common_spectra(stats: ClassStatistics, groups: Sequence[Places]) -> list[Basis]:
+    """Where S is the identity: there S_k is diagonal together with all its mixtures. (S 48)"""
+    sphere, found = stats.geometry.sphere, []
+    for classes in groups:
+        values, vectors = np.linalg.eigh(sphere.T @ stats.own_scatter[classes[0]] @ sphere)
+        values = np.clip(values, 0.0, 1.0)
+        found.append(Basis(classes, sphere @ vectors, values, LEAST_EIGENVALUE))
+    return found
+
+
+def all_vary(stats: ClassStatistics, pooling: float) -> bool:
+    """Whether every class varies wherever all classes together do."""
+    rank, still = stats.geometry.sphere.shape[1], stats.geometry.still
+    matrices, sizes = mixed(stats, pooling), class_sizes(stats, pooling)
+    surveys = (
+        own_geometry(stats, matrices[k], k, pooling, kept_terms(still, sizes[k]))
+        for k in np.flatnonzero(stats.present).tolist()
+    )
+    return all(one.sphere.shape[1] == rank for one in surveys)
+
+
+@dataclass(frozen=True, eq=False)
+class Bases:
+    """What depends on all rows: for each setting bases of all classes, none if it has no form.
+
+    `rounding` is how much scatter is rounding, in terms that have no more: shrinkage must exceed
+    it.
+    """
+
+    stats: ClassStatistics
+    settings: list[Setting]
+    of: list[list[Basis]]
+    rounding: float
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianLeaveOut:
+    """Densities of rows by the statistics without them, for several settings."""
+
+    covariance: str
+    settings: tuple[Setting, ...]
+
+    def prepare(self, stats: ClassStatistics) -> Bases:
+        """Bases of the classes, or of all of them where their matrices are one."""
+        alone = len(stats.center) == 1  # of one term the formulas shrink nothing
+        settings: list[Setting] = [
+            (pooling, 0.0 if alone and isinstance(share, str) else share)
+            for pooling, share in self.settings
+        ]
+        present = np.flatnonzero(stats.present)
+        one_matrix = all(pooling == 1 for pooling, _ in settings)
+        groups = [present] if one_matrix else list(present[:, None])
+        common = common_spectra(stats, groups) if any(s == 0 for _, s in settings) else []
+        shrunk = {pooling: spectra(stats, groups, pooling) for pooling, s in settings if s != 0}
+        regular = bool(stats.geometry.sphere.size) and not stats.geometry.apart.size
+        of = []
+        for pooling, share in settings:
+            if share != 0:
+                of.append(shrunk[pooling])
+            elif regular and (one_matrix or all_vary(stats, pooling)):
+                of.append(
+                    [one._replace(values=(1 - pooling) * one.values + pooling) for one in common]
+                )
+            else:
+                of.append([])
+        digits = (4 * EPS * stats.magnitude) ** 2
+        rounding = digits[np.diag(stats.within) <= digits].max(initial=0.0)
+        return Bases(stats, settings, of, float(rounding))
+
+    def densities(
+        self, base: Bases, g: int, u: Float, left: ClassesWithoutRow
+    ) -> list[tuple[Float, Mask]]:
+        """ln f_k of rows u of class g, less its mean, up to a common term, a row a class."""
+        pooled, own = left.pooled_divisor(self.covariance), left.class_divisors(self.covariance)
+        rows = LeftRows(base, g, u, left, pooled, own)
+        return [rows.densities(*one) for one in zip(base.settings, base.of, strict=True)]
+
+
+class Turned(NamedTuple):
+    """Rows in a basis, h, and products entry by entry: hh; of a single class also yh and yy.
+
+    y is the way to a row from the mean of the class without it.
+    """
+
+    h: Float
+    products: list[Float]
+
+
+@dataclass(frozen=True, eq=False)
+class LeftRows:
+    """Rows of class g less its mean, and the classes without each of them."""
+
+    base: Bases
+    g: int
+    u: Float
+    left: ClassesWithoutRow
+    pooled: Float
+    own: Float
+    _turned: dict[int, Turned] = field(default_factory=dict)
+
+    def densities(self, setting: Setting, bases: list[Basis]) -> tuple[Float, Mask]:
+        """By one setting: ln f_k, a row a class, and what is not safe."""
+        pooling, share = setting
+        log_f = np.zeros((len(self.left.weight), len(self.u)))
+        unsafe = np.full(len(self.u), not bases)
+        for basis in bases:
+            turned = self.turned(basis)
+            loses = len(basis.classes) > 1 or basis.classes[0] == self.g
+            cut = self.left.cut if loses else pooling * self.left.cut
+            shrinkage = np.asarray(
+                intensity(share, basis.values, self, turned) if isinstance(share, str) else share
+            )
+            diagonal, bad = self.diagonal(basis, turned, cut, shrinkage)
+            sums = self.sums(basis, turned, 1 / diagonal)
+            square, rest, lost = without_row(*sums, (1 - shrinkage) * cut)
+            if len(basis.classes) > 1:  # determinant and divisor are the same for all of them
+                square *= self.pooled
+            else:
+                own = self.own[basis.classes[0]]
+                divisor = mixed_divisors(own, self.pooled, pooling)
+                square *= divisor
+                square += log_products(diagonal) + np.log(rest)
+                square -= len(basis.values) * np.log(divisor)
+            log_f[basis.classes] = -0.5 * square
+            unsafe |= bad | lost
+        return log_f, unsafe
+
+    def turned(self, basis: Basis) -> Turned:
+        """The rows in a basis: settings that have the same vectors share them."""
+        key = id(basis.vectors)
+        if key not in self._turned:
+            h = self.u @ basis.vectors
+            products = [h * h]
+            if len(basis.classes) == 1:
+                y = self.from_mean(int(basis.classes[0]), h, basis.vectors)
+                products += [y * h, y * y]
+            self._turned[key] = Turned(h, products)
+        return self._turned[key]
+
+    def from_mean(self, k: int, h: Float, vectors: Float) -> Float:
+        """From the mean of class k without the row to the row."""
+        if k == self.g:
+            return h * (1 + self.left.shift)[:, None]
+        return np.asarray(h - self.base.stats.from_mean(self.g)[k] @ vectors)
+
+    def diagonal(
+        self, basis: Basis, turned: Turned, cut: Float, share: Float
+    ) -> tuple[Float, Mask]:
+        """Δ, one for all rows or a row each: of what is shrunk the trace follows the row."""
+        values = basis.values[None]
+        if share.ndim == 0 and share == 0:
+            few = values.min(axis=1) < basis.least
+            return np.where(few[:, None], 1.0, values), few
+        whole, p = float(values.sum()), values.shape[1]
+        trace = whole - (cut * turned.products[0].sum(axis=1) if cut.any() else np.zeros(1))
+        floor = share * trace / p
+        smallest = (1 - share) * values[0, 0] + floor
+        bad = ~(trace >= LEAST_LEFT * whole) | (floor <= 4 * self.base.rounding)
+        bad |= ~(smallest >= basis.least) | (whole <= 0)
+        diagonal = np.multiply.outer(1 - share, basis.values) + floor[:, None]
+        diagonal[bad] = 1.0
+        return diagonal, bad
+
+    def sums(self, basis: Basis, turned: Turned, inverse: Float) -> tuple[Float, Float, Float]:
+        """hᵀΔ⁻¹h, yᵀΔ⁻¹h and yᵀΔ⁻¹y."""
+        own, *others = [_weigh(one, inverse) for one in turned.products]
+        if others:
+            along, length = others
+            return own, along, length
+        # of several classes by products of matrices: beside their common scatter no row is far
+        apart = self.base.stats.from_mean(self.g)[basis.classes] @ basis.vectors
+        across = apart @ (turned.h * inverse).T
+        along = own - across
+        length = along - across
+        length += (apart * apart) @ inverse.T
+        mine, away = basis.classes == self.g, 1 + self.left.shift
+        along[mine], length[mine] = away * own, away**2 * own
+        return own, along, length
+
+
+def _weigh(products: Float, inverse: Float) -> Float:
+    """Σ_j x_ij / δ_j."""
+    if len(inverse) == 1:
+        return np.asarray(products @ inverse[0])
+    return np.asarray(np.einsum("ij,ij->i", products, inverse))
+
+
+def without_row(own: Float, along: Float, length: Float, cut: Float) -> tuple[Float, Float, Mask]:
+    """yᵀA⁻¹y and r = det A / det Δ for A = Δ - t hhᵀ; where too few digits of r are left. (S 46)
+
+    `own` = hᵀΔ⁻¹h, `along` = yᵀΔ⁻¹h, `length` = yᵀΔ⁻¹y, `cut` = t.
+    """
+    rest = 1 - cut * own
+    unsafe = ~(rest >= LEAST_LEFT)
+    rest[unsafe] = 1.0
+    square = along * along
+    square *= cut / rest
+    square += length
+    return square, rest, unsafe
+
+
+def log_products(diagonal: Float) -> Float:
+    """Σ ln of each row, with few logarithms: within a column numbers differ by 1000 at most."""
+    first = diagonal[0]
+    total = np.full(len(diagonal), np.log(first).sum())
+    if len(diagonal) == 1:
+        return total
+    for start in range(0, len(first), _FACTORS):
+        some = slice(start, start + _FACTORS)
+        total += np.log(np.multiply.reduce(diagonal[:, some] / first[some], axis=1))
+    return total
+
+
+# --- Shrinkage by a formula, without each row ----------------------------------------------------
+
+
+def intensity(name: str, values: Float, rows: LeftRows, turned: Turned) -> Float:
+    """λ of Ledoit and Wolf, or of Chen et al., without each row, by the eigenvalues of S."""
+    stats = rows.base.stats
+    left, p = rows.left, len(values)
+    n, weight = left.rows.sum(axis=0), left.total_weight
+    # in a unit in which squares of squares are at hand
+    unit = float(values.sum()) / stats.total_weight
+    e, cut = values / unit, left.cut
+    q, along = turned.products[0].sum(axis=1) / unit, turned.products[0] @ (e / unit)
+    middle = e.mean()
+    square = (e * e).sum() - 2 * cut * along + (cut * q) ** 2
+    trace = e.sum() - cut * q
+    distance = ((e - middle) ** 2).sum() - 2 * cut * (along - middle * q)
+    distance = distance + (cut * q) ** 2 * (1 - 1 / p)
+    safe = np.where(distance > 0, distance, 1.0)
+    if name == "oas":
+        share = (square + trace**2) / ((n + 1) * safe)
+        return np.where(distance > 0, np.clip(share, 0.0, 1.0), 1.0)
+    whole = float(stats.fourth.sum()) / unit / unit
+    fourth = whole + fourth_change(stats, rows.g, rows.u, q, left, unit)
+    share = np.clip((fourth * weight - square) / (n * safe), 0.0, 1.0)
+    share = np.where(distance > 0, share, 0.0)
+    return np.where(fourth < LEAST_LEFT * whole, np.nan, share)
+
+
+def fourth_change(
+    stats: ClassStatistics, g: int, u: Float, q: Float, left: ClassesWithoutRow, unit: float
+) -> Float:
+    """Σ‖z‖⁴ without a row, about the mean without it, less the same of all rows. (S 47)
+
+    4κ uᵀt + 4κ² uᵀS_g u + 2κ²‖u‖² tr S_g - v‖u‖⁴ (1 + 4κ + 6κ² + 3κ³), t = Σ‖z‖²z.
+    """
+    k, S = left.shift, stats.scatter[g] / unit
+    t = stats.third[g] / unit / np.sqrt(unit)
+    size = u / np.sqrt(unit)
+    v = left.cut / (1 + k)  # with class weights
+    change = 4 * k * (size @ t) + 4 * k**2 * np.einsum("ij,ij->i", size @ S, size)
+    change += 2 * k**2 * q * np.trace(S) - v * q**2 * (1 + 4 * k + 6 * k**2 + 3 * k**3)
+    return np.asarray(change)
