@@ -497,7 +497,7 @@ def mixed(stats: ClassStatistics, pooling: float) -> Float:
     return np.asarray((1 - pooling) * stats.own_scatter + pooling * stats.within)
 
 
-def mixed_divisors(own: Float, pooled: Float | float, pooling: float) -> Float:
+def mixed_divisors(own: Float, pooled: Float | float, pooling: Float | float) -> Float:
     """(1 - λ) D_k + λ D, or 1 where that is nothing."""
     divisors = (1 - pooling) * own + pooling * pooled
     return np.where(divisors > 0, divisors, 1.0)

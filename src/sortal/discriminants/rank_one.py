@@ -56,9 +56,11 @@ def spectra(stats: ClassStatistics, groups: Sequence[Places], pooling: float) ->
     return found
 
 
-def common_spectra(stats: ClassStatistics, groups: Sequence[Places]) -> list[Basis]:
+def common_spectra(stats: ClassStatistics, groups: Sequence[Places], one: bool) -> list[Basis]:
     """Where S is the identity: there S_k is diagonal together with all its mixtures. (S 48)"""
     sphere, found = stats.geometry.sphere, []
+    if one:
+        return [Basis(groups[0], sphere, np.ones(sphere.shape[1]), LEAST_EIGENVALUE)]
     for classes in groups:
         values, vectors = np.linalg.eigh(sphere.T @ stats.own_scatter[classes[0]] @ sphere)
         values = np.clip(values, 0.0, 1.0)
@@ -77,17 +79,29 @@ def all_vary(stats: ClassStatistics, pooling: float) -> bool:
     return all(one.sphere.shape[1] == rank for one in surveys)
 
 
+class Together(NamedTuple):
+    """Settings at these places, which are tried together: plain ones, or one that shrinks.
+
+    `has_form` says which poolings have the form of a correction; where none has, no bases are made.
+    """
+
+    places: list[int]
+    poolings: Float
+    share: float | str
+    has_form: Mask
+    bases: list[Basis]
+
+
 @dataclass(frozen=True, eq=False)
-class Bases:
-    """What depends on all rows: for each setting bases of all classes, none if it has no form.
+class Prepared:
+    """What depends on all rows.
 
     `rounding` is how much scatter is rounding, in terms that have no more: shrinkage must exceed
     it.
     """
 
     stats: ClassStatistics
-    settings: list[Setting]
-    of: list[list[Basis]]
+    tried: list[Together]
     rounding: float
 
 
@@ -98,40 +112,43 @@ class GaussianLeaveOut:
     covariance: str
     settings: tuple[Setting, ...]
 
-    def prepare(self, stats: ClassStatistics) -> Bases:
+    def prepare(self, stats: ClassStatistics) -> Prepared:
         """Bases of the classes, or of all of them where their matrices are one."""
-        alone = len(stats.center) == 1  # of one term the formulas shrink nothing
-        settings: list[Setting] = [
-            (pooling, 0.0 if alone and isinstance(share, str) else share)
-            for pooling, share in self.settings
-        ]
+        one = all(pooling == 1 for pooling, _ in self.settings)
         present = np.flatnonzero(stats.present)
-        one_matrix = all(pooling == 1 for pooling, _ in settings)
-        groups = [present] if one_matrix else list(present[:, None])
-        common = common_spectra(stats, groups) if any(s == 0 for _, s in settings) else []
-        shrunk = {pooling: spectra(stats, groups, pooling) for pooling, s in settings if s != 0}
+        groups = [present] if one else list(present[:, None])
+        # of one term the formulas shrink nothing
+        alone = len(stats.center) == 1
+        shares = [0.0 if alone and isinstance(share, str) else share for _, share in self.settings]
+        tried, shrunk = [], dict[float, list[Basis]]()
+        for i, (pooling, _) in enumerate(self.settings):
+            if shares[i] != 0:
+                if pooling not in shrunk:
+                    shrunk[pooling] = spectra(stats, groups, pooling)
+                has_form = np.array([True])
+                block = Together([i], np.array([pooling]), shares[i], has_form, shrunk[pooling])
+                tried.append(block)
+        plain = [i for i, share in enumerate(shares) if share == 0]
+        poolings = np.array([self.settings[i][0] for i in plain])
         regular = bool(stats.geometry.sphere.size) and not stats.geometry.apart.size
-        of = []
-        for pooling, share in settings:
-            if share != 0:
-                of.append(shrunk[pooling])
-            elif regular and (one_matrix or all_vary(stats, pooling)):
-                of.append(
-                    [one._replace(values=(1 - pooling) * one.values + pooling) for one in common]
-                )
-            else:
-                of.append([])
+        forms = [regular and (one or all_vary(stats, value)) for value in poolings]
+        has_form = np.array(forms, dtype=bool)
+        bases = common_spectra(stats, groups, one) if has_form.any() else []
+        tried.append(Together(plain, poolings, 0.0, has_form, bases))
         digits = (4 * EPS * stats.magnitude) ** 2
         rounding = digits[np.diag(stats.within) <= digits].max(initial=0.0)
-        return Bases(stats, settings, of, float(rounding))
+        return Prepared(stats, tried, float(rounding))
 
     def densities(
-        self, base: Bases, g: int, u: Float, left: ClassesWithoutRow
+        self, base: Prepared, g: int, u: Float, left: ClassesWithoutRow
     ) -> list[tuple[Float, Mask]]:
         """ln f_k of rows u of class g, less its mean, up to a common term, a row a class."""
         pooled, own = left.pooled_divisor(self.covariance), left.class_divisors(self.covariance)
         rows = LeftRows(base, g, u, left, pooled, own)
-        return [rows.densities(*one) for one in zip(base.settings, base.of, strict=True)]
+        found: dict[int, tuple[Float, Mask]] = {}
+        for block in base.tried:
+            found |= zip(block.places, zip(*rows.densities(block), strict=True), strict=True)
+        return [found[i] for i in range(len(found))]
 
 
 class Turned(NamedTuple):
@@ -148,7 +165,7 @@ class Turned(NamedTuple):
 class LeftRows:
     """Rows of class g less its mean, and the classes without each of them."""
 
-    base: Bases
+    base: Prepared
     g: int
     u: Float
     left: ClassesWithoutRow
@@ -156,31 +173,31 @@ class LeftRows:
     own: Float
     _turned: dict[int, Turned] = field(default_factory=dict)
 
-    def densities(self, setting: Setting, bases: list[Basis]) -> tuple[Float, Mask]:
-        """By one setting: ln f_k, a row a class, and what is not safe."""
-        pooling, share = setting
-        log_f = np.zeros((len(self.left.weight), len(self.u)))
-        unsafe = np.full(len(self.u), not bases)
-        for basis in bases:
-            turned = self.turned(basis)
-            loses = len(basis.classes) > 1 or basis.classes[0] == self.g
-            cut = self.left.cut if loses else pooling * self.left.cut
-            shrinkage = np.asarray(
-                intensity(share, basis.values, self, turned) if isinstance(share, str) else share
-            )
-            diagonal, bad = self.diagonal(basis, turned, cut, shrinkage)
+    def densities(self, block: Together) -> tuple[Float, Mask]:
+        """ln f_k by each of some settings, a row a class; which rows are not safe.
+
+        Numbers have three axes: settings, classes and rows, of length 1 where all are alike.
+        """
+        log_f = np.zeros((len(block.places), len(self.left.weight), len(self.u)))
+        unsafe = np.repeat(~block.has_form[:, None], len(self.u), axis=1)
+        for basis in block.bases:
+            turned, k = self.turned(basis), basis.classes[0]
+            several = len(basis.classes) > 1
+            pooling = block.poolings[:, None, None]
+            cut = self.left.cut if several or k == self.g else pooling * self.left.cut
+            diagonal, bad, share = self.diagonal(block, basis, turned, cut)
             sums = self.sums(basis, turned, 1 / diagonal)
-            square, rest, lost = without_row(*sums, (1 - shrinkage) * cut)
-            if len(basis.classes) > 1:  # determinant and divisor are the same for all of them
+            square, rest, lost = without_row(*sums, (1 - share) * cut)
+            if several:  # determinant and divisor are the same for all of them
                 square *= self.pooled
             else:
-                own = self.own[basis.classes[0]]
-                divisor = mixed_divisors(own, self.pooled, pooling)
+                divisor = mixed_divisors(self.own[k], self.pooled, pooling)
                 square *= divisor
-                square += log_products(diagonal) + np.log(rest)
+                square += log_products(diagonal)[:, None] + np.log(rest)
                 square -= len(basis.values) * np.log(divisor)
-            log_f[basis.classes] = -0.5 * square
-            unsafe |= bad | lost
+            square *= -0.5
+            log_f[:, basis.classes] = square
+            unsafe |= bad | lost[:, 0]
         return log_f, unsafe
 
     def turned(self, basis: Basis) -> Turned:
@@ -202,22 +219,28 @@ class LeftRows:
         return np.asarray(h - self.base.stats.from_mean(self.g)[k] @ vectors)
 
     def diagonal(
-        self, basis: Basis, turned: Turned, cut: Float, share: Float
-    ) -> tuple[Float, Mask]:
-        """Δ, one for all rows or a row each: of what is shrunk the trace follows the row."""
-        values = basis.values[None]
-        if share.ndim == 0 and share == 0:
-            few = values.min(axis=1) < basis.least
-            return np.where(few[:, None], 1.0, values), few
-        whole, p = float(values.sum()), values.shape[1]
-        trace = whole - (cut * turned.products[0].sum(axis=1) if cut.any() else np.zeros(1))
-        floor = share * trace / p
-        smallest = (1 - share) * values[0, 0] + floor
+        self, block: Together, basis: Basis, turned: Turned, cut: Float
+    ) -> tuple[Float, Mask, Float]:
+        """Δ, one for all rows or a row each: of what is shrunk the trace follows the row.
+
+        Also rows for which it has too few digits, and the share by which it is shrunk.
+        """
+        values, share = basis.values, np.asarray(block.share)
+        if block.share == 0:
+            mixtures = np.multiply.outer(1 - block.poolings, values) + block.poolings[:, None]
+            few = mixtures.min(axis=1, keepdims=True) < basis.least
+            return np.where(few, 1.0, mixtures)[:, None], few, share
+        length, whole, cut = turned.products[0].sum(axis=1), float(values.sum()), cut.ravel()
+        if isinstance(block.share, str):
+            share = intensity(block.share, values, self, turned, length)
+        trace = whole - (cut * length if cut.any() else np.zeros(1))
+        floor = share * trace / len(values)
+        smallest = (1 - share) * values[0] + floor
         bad = ~(trace >= LEAST_LEFT * whole) | (floor <= 4 * self.base.rounding)
         bad |= ~(smallest >= basis.least) | (whole <= 0)
-        diagonal = np.multiply.outer(1 - share, basis.values) + floor[:, None]
+        diagonal = np.multiply.outer(1 - share, values) + floor[:, None]
         diagonal[bad] = 1.0
-        return diagonal, bad
+        return diagonal[None], bad[None], share
 
     def sums(self, basis: Basis, turned: Turned, inverse: Float) -> tuple[Float, Float, Float]:
         """hᵀΔ⁻¹h, yᵀΔ⁻¹h and yᵀΔ⁻¹y."""
@@ -227,20 +250,21 @@ class LeftRows:
             return own, along, length
         # of several classes by products of matrices: beside their common scatter no row is far
         apart = self.base.stats.from_mean(self.g)[basis.classes] @ basis.vectors
-        across = apart @ (turned.h * inverse).T
+        alike = inverse.shape[1] == 1
+        across = (apart * inverse[0]) @ turned.h.T if alike else apart @ (turned.h * inverse[0]).T
         along = own - across
         length = along - across
-        length += (apart * apart) @ inverse.T
+        length += (apart * apart) @ inverse[0].T
         mine, away = basis.classes == self.g, 1 + self.left.shift
-        along[mine], length[mine] = away * own, away**2 * own
+        along[:, mine], length[:, mine] = away * own, away**2 * own
         return own, along, length
 
 
 def _weigh(products: Float, inverse: Float) -> Float:
-    """Σ_j x_ij / δ_j."""
-    if len(inverse) == 1:
-        return np.asarray(products @ inverse[0])
-    return np.asarray(np.einsum("ij,ij->i", products, inverse))
+    """Σ_j x_ij / δ_j, of each setting for all rows."""
+    if inverse.shape[1] == 1:
+        return np.asarray((products @ inverse[:, 0].T).T[:, None])
+    return np.asarray(np.einsum("ij,sij->si", products, inverse)[:, None])
 
 
 def without_row(own: Float, along: Float, length: Float, cut: Float) -> tuple[Float, Float, Mask]:
@@ -259,20 +283,21 @@ def without_row(own: Float, along: Float, length: Float, cut: Float) -> tuple[Fl
 
 def log_products(diagonal: Float) -> Float:
     """Σ ln of each row, with few logarithms: within a column numbers differ by 1000 at most."""
-    first = diagonal[0]
-    total = np.full(len(diagonal), np.log(first).sum())
-    if len(diagonal) == 1:
-        return total
-    for start in range(0, len(first), _FACTORS):
+    first = diagonal[:, :1]
+    total = np.log(first).sum(axis=2) + np.zeros(diagonal.shape[:2])
+    if diagonal.shape[1] == 1:
+        return np.asarray(total)
+    for start in range(0, diagonal.shape[2], _FACTORS):
         some = slice(start, start + _FACTORS)
-        total += np.log(np.multiply.reduce(diagonal[:, some] / first[some], axis=1))
-    return total
+        quotients = diagonal[:, :, some] / first[:, :, some]
+        total += np.log(np.multiply.reduce(quotients, axis=2))
+    return np.asarray(total)
 
 
 # --- Shrinkage by a formula, without each row ----------------------------------------------------
 
 
-def intensity(name: str, values: Float, rows: LeftRows, turned: Turned) -> Float:
+def intensity(name: str, values: Float, rows: LeftRows, turned: Turned, length: Float) -> Float:
     """λ of Ledoit and Wolf, or of Chen et al., without each row, by the eigenvalues of S."""
     stats = rows.base.stats
     left, p = rows.left, len(values)
@@ -280,7 +305,7 @@ def intensity(name: str, values: Float, rows: LeftRows, turned: Turned) -> Float
     # in a unit in which squares of squares are at hand
     unit = float(values.sum()) / stats.total_weight
     e, cut = values / unit, left.cut
-    q, along = turned.products[0].sum(axis=1) / unit, turned.products[0] @ (e / unit)
+    q, along = length / unit, turned.products[0] @ (e / unit)
     middle = e.mean()
     square = (e * e).sum() - 2 * cut * along + (cut * q) ** 2
     trace = e.sum() - cut * q

@@ -237,7 +237,8 @@ def pooled_divisor(weight: Float, rows: Float, covariance: str = "unbiased") -> 
     total, n, n_classes = weight.sum(axis=0), rows.sum(axis=0), (weight > 0).sum(axis=0)
     if covariance == "mle":
         return np.asarray(total)
-    return np.where(n <= n_classes, total, total * (n - n_classes) / np.maximum(n, 1.0))
+    unbiased = total * (n - n_classes) / np.maximum(n, 1.0)
+    return np.asarray(np.where(n <= n_classes, total, unbiased))
 
 
 def class_divisors(weight: Float, rows: Float, covariance: str) -> Float:

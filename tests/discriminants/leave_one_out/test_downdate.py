@@ -78,10 +78,11 @@ def test_intensities_without_a_row(name: Any, seed: int) -> None:
     X, y, w = table(seed)
     fitted, others = read_fitted(statistics(X, y, w), None, None, 0), np.arange(11) != 2
     base = GaussianLeaveOut("unbiased", ((1.0, name),)).prepare(fitted.base(0, 0.0))
-    left, (basis,) = fitted.without(int(y[2]), w[2:3].astype(float)), base.of[0]
+    left, (basis,) = fitted.without(int(y[2]), w[2:3].astype(float)), base.tried[0].bases
     u, nothing = (X[2] - base.stats.means[y[2]])[None], np.zeros(1)
     rows = LeftRows(base, int(y[2]), u, left, nothing, nothing)
-    found = intensity(name, basis.values, rows, rows.turned(basis))
+    turned = rows.turned(basis)
+    found = intensity(name, basis.values, rows, turned, turned.products[0].sum(axis=1))
     one = LinearDiscriminant(shrinkage=name).fit(X[others], y[others], sample_weight=w[others])
     assert_allclose(found[0], one.shrinkage_, rtol=1e-9)
 
@@ -120,8 +121,8 @@ def test_what_loses_its_digits_is_marked() -> None:
 def test_products_before_logarithms() -> None:
     rng = np.random.default_rng(0)
     diagonal = rng.uniform(1e-3, 1, size=(5, 300)) * 10.0 ** rng.integers(-90, 90, 300)
-    assert_allclose(log_products(diagonal), np.log(diagonal).sum(axis=1), rtol=1e-12)
-    assert_allclose(log_products(diagonal[:1]), np.log(diagonal[:1]).sum(axis=1), rtol=1e-12)
+    for rows in (diagonal, diagonal[:1]):
+        assert_allclose(log_products(rows[None])[0], np.log(rows).sum(axis=1), rtol=1e-12)
 
 
 @pytest.mark.parametrize("n_parts", range(2, 7))
