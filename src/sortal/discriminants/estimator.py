@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 
@@ -89,15 +89,12 @@ if TYPE_CHECKING:
     from sortal.summaries.counts import SummarizeDiscriminant
 
     Rows: TypeAlias = DiscriminantSummary | ClassStatistics
-    GaussianModel: TypeAlias = LinearModel | QuadraticModel
-    ScoredModel: TypeAlias = FisherModel | IndicatorModel
+    DiscriminantModel: TypeAlias = LinearModel | QuadraticModel | FisherModel | IndicatorModel
     AnyFit: TypeAlias = Fitted[Any, Rows, Any]
 
 
 Opt = TypeVar("Opt")
-M = TypeVar("M", bound="GaussianModel | ScoredModel")
-G = TypeVar("G", bound="GaussianModel")
-F = TypeVar("F", bound="ScoredModel")
+M = TypeVar("M", bound="DiscriminantModel")
 
 
 # --- Learners of discriminants -------------------------------------------------------------------
@@ -130,36 +127,32 @@ class DiscriminantLearner(
 
     Parameters
     ----------
-    decide : (model, functions of rows, costs) → what is said of them
     notes : (model) → what to know of the columns, where they tell classes apart; warned of, too
     explaining : what explains a row
     held_out : what is asked of rows by models without them, where classes are Gaussian
     """
 
-    decide: Callable[[M, Float, Float | None], Decided]
     notes: Callable[[M], list[str]]
     explaining: type[Explain] = ExplainLinear
-    held_out: HeldOut[Any, Any] | None = None
+    held_out: HeldOut | None = None
 
 
 def gaussian_learner(
     owner: str,
     options: type[Opt],
-    record: type[G],
-    held_out: HeldOut[Any, Any],
-    notes: Callable[[G], list[str]],
+    record: type[M],
+    held_out: HeldOut,
+    notes: Callable[[M], list[str]],
     explaining: type[Explain] = ExplainLinear,
-) -> DiscriminantLearner[Opt, G]:
+) -> DiscriminantLearner[Opt, M]:
     """One Gaussian a class. A model's `scores` are ln f_k up to a term common to all classes."""
 
-    def model(summary: Rows, schema: Schema, options: Any, training: Training | None) -> G:
+    def model(summary: Rows, schema: Schema, options: Any, training: Training | None) -> Any:
         if to_choose(options, held_out.shares):
             assert training is not None  # noqa: S101  (pieces were refused)
             assert isinstance(summary, DiscriminantSummary)  # noqa: S101  (and moments)
-            made = held_out.choose(summary, schema, options, training)
-        else:
-            made = held_out.learn(class_statistics(summary, schema, options.class_weight), options)
-        return cast("G", made)
+            return held_out.choose(summary, schema, options, training)
+        return held_out.learn(class_statistics(summary, schema, options.class_weight), options)
 
     def whole(options: object) -> str:
         chosen = to_choose(options, held_out.shares)
@@ -167,15 +160,11 @@ def gaussian_learner(
             return ""
         return f"{chosen[0]}='loo' needs all rows at once: use fit, or give a number."
 
-    def answer(fitted: AnyFit, question: Question) -> RowPass:
-        return ask_densities(fitted.model.scores, fitted.model.prior, question)
-
     return DiscriminantLearner(
         options=options,
         model=model,
         whole=whole,
-        answer=answer,
-        decide=_decide_by_priors,
+        answer=_answer,
         explaining=explaining,
         leave_out=held_out.leave_out,
         held_out=held_out,
@@ -186,12 +175,12 @@ def gaussian_learner(
 def scored_learner(
     owner: str,
     options: type[Opt],
-    record: type[F],
-    model: Callable[[Rows, Schema, Opt, Training | None], F],
-    notes: Callable[[F], list[str]],
+    record: type[M],
+    model: Callable[[Rows, Schema, Opt, Training | None], M],
+    notes: Callable[[M], list[str]],
     whole: Callable[[Any], str] = lambda options: "",  # noqa: ARG005
     check: Callable[[Any], None] = lambda options: None,  # noqa: ARG005
-) -> DiscriminantLearner[Opt, F]:
+) -> DiscriminantLearner[Opt, M]:
     """Functions of rows of which the largest decides, without probabilities.
 
     A model's `unit` is the size of differences between them, and `anchor` where classes stand. One
@@ -205,16 +194,13 @@ def scored_learner(
     of_proba = ("predict_proba", "predict_log_proba", "loo_proba", "cv_proba")
 
     def answer(fitted: AnyFit, question: Question) -> RowPass:
-        model, costs, own = fitted.model, question.costs, fitted.read_costs()
+        costs, own = question.costs, fitted.read_costs()
         if question.prior is not None or not (costs is None or np.array_equal(costs, own)):  # type: ignore[arg-type]
             raise ParameterError(
                 f"{nothing} and has no probabilities, which priors and costs would weigh: leave "
                 "them out, or set them as its parameters and fit again."
             )
-        if model.prior is not None:
-            return ask_densities(model.scores, model.prior, question)
-        said = partial(leading, unit=model.unit) if question.what == "label" else identity
-        return ask(model.scores, said)
+        return _answer(fitted, question)
 
     return DiscriminantLearner(
         options=options,
@@ -222,7 +208,6 @@ def scored_learner(
         whole=whole,
         check=check,
         answer=answer,
-        decide=_decide_by_functions,
         absent=dict.fromkeys(of_proba, no_probabilities)
         | {"check_assumptions": f"{nothing}: there is nothing to check."},
         **_shared(owner, record, notes, "they take their mean given what is known of the row"),
@@ -325,24 +310,25 @@ def _agrees(fitted: AnyFit) -> bool:
     return same and len(summary.rows.missing) == len(fitted.schema.columns)
 
 
-def _decide_by_priors(
-    model: GaussianModel | FisherModel, values: Float, costs: Float | None
-) -> Decided:
-    assert model.prior is not None  # noqa: S101  (else the largest function decides)
-    functions = values + model.log_prior
-    return Decided(
-        functions, Decisions.of(functions, model.prior, costs), model.log_prior, model.gap
-    )
-
-
-def _decide_by_functions(model: ScoredModel, values: Float, costs: Float | None) -> Decided:
+def _answer(fitted: AnyFit, question: Question) -> RowPass:
+    model = fitted.model
     if model.prior is not None:
-        return _decide_by_priors(model, values, costs)
-    verdicts = Decisions(values, leading(values, model.unit))
-    return Decided(values, verdicts, np.zeros(len(model.classes)), model.anchor)
+        return ask_densities(model.scores, model.prior, question)
+    said = partial(leading, unit=model.unit) if question.what == "label" else identity
+    return ask(model.scores, said)
 
 
-def note_columns(model: GaussianModel | ScoredModel, separation: str = "") -> list[str]:
+def _decide(model: Any, values: Float, costs: Float | None) -> Decided:
+    """What is said of rows: by priors, or by the largest function."""
+    if model.prior is None:
+        verdicts = Decisions(values, leading(values, model.unit))
+        return Decided(values, verdicts, np.zeros(len(model.classes)), model.anchor)
+    log_prior = log_of(model.prior)
+    functions = values + log_prior
+    return Decided(functions, Decisions.of(functions, model.prior, costs), log_prior, model.gap)
+
+
+def note_columns(model: DiscriminantModel, separation: str = "") -> list[str]:
     """What to know of the columns, where they tell classes apart; warned of, too."""
     if len(model.classes) == 1:
         return []
@@ -584,4 +570,4 @@ class DiscriminantClassifier(
     def _decide(self, values: Float) -> Decided:
         """What is said of rows, given the functions of them."""
         fitted = self._fitted
-        return self._learner.decide(fitted.model, values, fitted.read_costs())
+        return _decide(fitted.model, values, fitted.read_costs())
