@@ -34,6 +34,7 @@ from sortal.discriminants.explain import Decided, Explain, ExplainLinear, Linear
 from sortal.discriminants.functions import cost_shift, read_centered
 from sortal.discriminants.given_moments import read_moments
 from sortal.discriminants.held_out import refuse_leaving
+from sortal.discriminants.learn import still_columns
 from sortal.discriminants.statistics import (
     ClassStatistics,
     class_statistics,
@@ -56,6 +57,8 @@ from sortal.errors import (
     FormatError,
     ParameterError,
     PerfectSeparationWarning,
+    agreed,
+    counted,
     warn,
 )
 from sortal.modelfile.arrays import Array, RecordField, SummaryField
@@ -95,6 +98,10 @@ if TYPE_CHECKING:
 
 Opt = TypeVar("Opt")
 M = TypeVar("M", bound="DiscriminantModel")
+
+
+# Of classes that do not vary somewhere, so many are named.
+_MOST_NAMED = 5
 
 
 # --- Learners of discriminants -------------------------------------------------------------------
@@ -355,6 +362,28 @@ def note_columns(model: DiscriminantModel, separation: str = "") -> list[str]:
         )
         warn(f"{sentence(notes[-1])}.", CollinearityWarning)
     return notes
+
+
+def note_classes(model: QuadraticModel) -> list[str]:
+    """Columns, and classes that do not vary where others do."""
+    notes = note_columns(model)
+    if len(model.classes) == 1:
+        return notes
+    still, rank = still_columns(model, model.scores.design), model.geometry.sphere.shape[1]
+    said = [
+        f"class {model.classes[k]!r} does not vary along {combination(names)}, as far as "
+        f"digits go (rank {model.ranks[k]} of {rank}): there it takes the variance of all "
+        "classes together"
+        for k, names in list(still.items())[:_MOST_NAMED]
+    ]
+    if len(still) > _MOST_NAMED:
+        more = len(still) - _MOST_NAMED
+        said.append(
+            f"so {agreed(more, 'does', 'do')} {counted(more, 'more class', 'more classes')}"
+        )
+    if said:
+        warn(f"{sentence('; '.join(said))}.", CollinearityWarning)
+    return notes + said
 
 
 def log_priors(fitted: AnyFit, priors: PriorsLike) -> Float:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from sortal.base.options import categorical_features, costs, n_jobs, one_of, option
-from sortal.decision.geometry import EPS, Geometry, survey
+from sortal.decision.geometry import EPS, Geometry, linear_functions, survey
 from sortal.decision.options import choose, n_directions, read_priors
 from sortal.decision.posterior import log_of
 from sortal.discriminants.functions import (
@@ -19,7 +19,6 @@ from sortal.discriminants.functions import (
     pair_of,
     project_training,
 )
-from sortal.discriminants.gaussian import linear_functions
 from sortal.discriminants.learn import filled_map, nearest
 from sortal.discriminants.statistics import (
     FILLED,

@@ -141,7 +141,9 @@ class Means:
         near, rest = (in_loops(design, part) for part in self.near())
         values = np.empty((block.n_rows, len(near)))
         triangles, codes = _triangles(in_loops(design, roots.transpose(0, 2, 1))), list(block.codes)
-        native.square_rows(block.numbers, codes, block.sizes, near, rest, triangles, values)
+        rows = block.numbers, codes, block.sizes
+        # what the machine's wider instructions do has the same digits
+        native.square_rows(*rows, near, rest, triangles, wide=True, out=values)
         return values
 
     def near(self) -> tuple[Float, Float]:

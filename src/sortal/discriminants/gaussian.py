@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
 import numpy as np
 from scipy.linalg import qr
 
-from sortal.decision.geometry import EPS, VARIANCE_FLOOR, Geometry, survey
+from sortal.decision.geometry import EPS, VARIANCE_FLOOR, Geometry, linear_functions, survey
 from sortal.modelfile.arrays import Array
 from sortal.modelfile.fields import INF, Layout, Number, check_scatter, check_squares, need
 
@@ -262,17 +262,6 @@ class GaussianClasses:
     def without_absent(self, offsets: Float) -> Float:
         """A class without rows has no density anywhere."""
         return np.where(self.weight > 0, offsets, -np.inf)
-
-
-def linear_functions(root: Float, gap: Float, mean: Float) -> tuple[Float, Float]:
-    """xᵀΣ⁻¹μ_k - ½ μ_kᵀΣ⁻¹μ_k, x and μ_k being distances from the mean of all rows. (S 13)
-
-    The differences of two such functions are the log-odds of (Bar lda), priors left aside.
-    """
-    u = (gap - mean) @ root  # class means where the covariance is the identity
-    weights = root @ u.T
-    offsets = -0.5 * (u * u).sum(axis=1) - mean @ weights
-    return offsets, weights
 
 
 # --- Each with its own covariance: their roots and determinants, for known terms ------------------

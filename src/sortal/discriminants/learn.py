@@ -21,7 +21,7 @@ from sortal.base.options import (
     option,
     priors,
 )
-from sortal.decision.geometry import EPS, Geometry, involved, survey
+from sortal.decision.geometry import EPS, Geometry, involved, linear_functions, survey
 from sortal.decision.options import n_directions, read_priors, share
 from sortal.decision.posterior import log_of
 from sortal.discriminants.functions import (
@@ -38,7 +38,6 @@ from sortal.discriminants.gaussian import (
     completed,
     frame_of,
     kept_terms,
-    linear_functions,
 )
 from sortal.discriminants.statistics import (
     INDICATORS,

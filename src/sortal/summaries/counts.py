@@ -26,8 +26,7 @@ from sortal.data.columns import (
 from sortal.data.table import infinite, too_large
 from sortal.errors import InputError, counted
 from sortal.summaries.bytes import SummaryOfParts, pack, part, unpack
-from sortal.summaries.class_moments import ClassMoments
-from sortal.summaries.moments import measure_classes
+from sortal.summaries.class_moments import ClassMoments, measure_classes
 from sortal.summaries.protocol import (
     refuse_negative,
     refuse_other_columns,

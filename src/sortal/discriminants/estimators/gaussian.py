@@ -25,6 +25,7 @@ from sortal.discriminants.estimator import (
     DiscriminantClassifier,
     gaussian_learner,
     log_priors,
+    note_classes,
     note_columns,
     shift_by_costs,
 )
@@ -38,17 +39,9 @@ from sortal.discriminants.learn import (
     QuadraticOptions,
     build_linear,
     build_quadratic,
-    still_columns,
 )
-from sortal.discriminants.statistics import combination, sentence
 from sortal.discriminants.working import show_linear, show_quadratic
-from sortal.errors import (
-    CollinearityWarning,
-    ColumnError,
-    agreed,
-    counted,
-    warn,
-)
+from sortal.errors import ColumnError
 from sortal.records.tables import framed
 
 if TYPE_CHECKING:
@@ -58,10 +51,6 @@ if TYPE_CHECKING:
 
 
 Scaling = Literal["unit", "within"]
-
-# Of classes that do not vary somewhere, so many are named.
-_MOST_NAMED = 5
-
 
 LINEAR_HELD_OUT = HeldOut(build_linear, ("shrinkage",))
 
@@ -259,28 +248,6 @@ class LinearDiscriminant(
         return int(self._model.directions.shape[1])
 
 
-def _note(model: QuadraticModel) -> list[str]:
-    """Columns, and classes that do not vary where others do."""
-    notes = note_columns(model)
-    if len(model.classes) == 1:
-        return notes
-    still, rank = still_columns(model, model.scores.design), model.geometry.sphere.shape[1]
-    said = [
-        f"class {model.classes[k]!r} does not vary along {combination(names)}, as far as "
-        f"digits go (rank {model.ranks[k]} of {rank}): there it takes the variance of all "
-        "classes together"
-        for k, names in list(still.items())[:_MOST_NAMED]
-    ]
-    if len(still) > _MOST_NAMED:
-        more = len(still) - _MOST_NAMED
-        said.append(
-            f"so {agreed(more, 'does', 'do')} {counted(more, 'more class', 'more classes')}"
-        )
-    if said:
-        warn(f"{sentence('; '.join(said))}.", CollinearityWarning)
-    return notes + said
-
-
 QUADRATIC_HELD_OUT = HeldOut(build_quadratic, ("pooling", "shrinkage"))
 
 QUADRATIC = gaussian_learner(
@@ -288,7 +255,7 @@ QUADRATIC = gaussian_learner(
     QuadraticOptions,
     QuadraticModel,
     QUADRATIC_HELD_OUT,
-    notes=_note,
+    notes=note_classes,
     explaining=ExplainQuadratic,
 )
 
