@@ -28,7 +28,7 @@ from tests.summaries.blocks import (
 
 from sortal.data.columns import CategoryColumn, sort_values
 from sortal.errors import TrainingRowsError
-from sortal.summaries import moments as measuring
+from sortal.summaries import class_moments as measuring
 from sortal.summaries.class_moments import ClassMoments, measure_classes
 
 if TYPE_CHECKING:

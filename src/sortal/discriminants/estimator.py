@@ -369,7 +369,7 @@ def note_classes(model: QuadraticModel) -> list[str]:
     notes = note_columns(model)
     if len(model.classes) == 1:
         return notes
-    still, rank = still_columns(model, model.scores.design), model.geometry.sphere.shape[1]
+    still, rank = still_columns(model), model.geometry.sphere.shape[1]
     said = [
         f"class {model.classes[k]!r} does not vary along {combination(names)}, as far as "
         f"digits go (rank {model.ranks[k]} of {rank}): there it takes the variance of all "
@@ -377,10 +377,8 @@ def note_classes(model: QuadraticModel) -> list[str]:
         for k, names in list(still.items())[:_MOST_NAMED]
     ]
     if len(still) > _MOST_NAMED:
-        more = len(still) - _MOST_NAMED
-        said.append(
-            f"so {agreed(more, 'does', 'do')} {counted(more, 'more class', 'more classes')}"
-        )
+        n = len(still) - _MOST_NAMED
+        said.append(f"so {agreed(n, 'does', 'do')} {counted(n, 'more class', 'more classes')}")
     if said:
         warn(f"{sentence('; '.join(said))}.", CollinearityWarning)
     return notes + said

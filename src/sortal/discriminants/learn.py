@@ -74,7 +74,7 @@ if TYPE_CHECKING:
         Places,
         PriorsLike,
     )
-    from sortal.data.columns import Design, Values
+    from sortal.data.columns import Values
     from sortal.discriminants.statistics import ClassStatistics, MissingPolicy, UnknownPolicy
 
 
@@ -548,12 +548,12 @@ def own_geometry(
     )
 
 
-def still_columns(model: QuadraticModel, design: Design) -> dict[int, list[str]]:
+def still_columns(model: QuadraticModel) -> dict[int, list[str]]:
     """For each class that stands still where others vary, the columns concerned."""
     geometry, found = model.geometry, {}
     elsewhere = np.hstack([geometry.still, geometry.apart])
     for k, own in enumerate(model.own):
         if own.sphere.shape[1] < geometry.sphere.shape[1] and np.isfinite(model.log_dets[k]):
             still = own.still / np.linalg.norm(own.still, axis=0)
-            found[k] = columns_of(design, involved(still, geometry.size, elsewhere))
+            found[k] = columns_of(model.scores.design, involved(still, geometry.size, elsewhere))
     return found
