@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -428,8 +428,10 @@ def _shrinkage(stats: ClassStatistics, given: Shrinkage) -> float:
     if size == 0:
         return 0.0  # nothing varies within the classes, and nothing is shrunk
     covariance, n = stats.within / stats.total_weight / size, float(stats.rows.sum())
-    if given == "oas":
-        return oas(covariance, n)
+    p, square, trace = len(covariance), float((covariance**2).sum()), float(np.trace(covariance))
+    distance = square - trace**2 / p
+    if given == "oas":  # one column is a multiple of the identity already
+        return float(oas(square, distance, trace, n)) if p > 1 else 0.0
     fourth = float(stats.fourth.sum()) / stats.total_weight
     if not np.isfinite(fourth) or fourth == 0:
         raise ParameterError(
@@ -437,26 +439,26 @@ def _shrinkage(stats: ClassStatistics, given: Shrinkage) -> float:
             "were given without rows) or beyond a float64: give a number, or divide the columns by "
             "a constant."
         )
-    return ledoit_wolf(covariance, n, fourth / size / size)
+    return float(ledoit_wolf(square, distance, fourth / size / size, n))
 
 
-def ledoit_wolf(covariance: Float, n: float, fourth: float) -> float:
-    """The intensity of Ledoit and Wolf for n centered rows, `fourth` the mean of ‖z‖⁴. (S 17)"""
-    p = len(covariance)
-    square = float((covariance**2).sum())
-    distance = square - np.trace(covariance) ** 2 / p  # from a multiple of the identity
-    noise = (fourth - square) / n
-    return float(np.clip(noise / distance, 0.0, 1.0)) if distance > 0 else 0.0
+# Of n centered rows with the covariance C, `square` is ‖C‖² and `distance` that of C, squared, from
+# a multiple of the identity: numbers, or arrays of them.
 
 
-def oas(covariance: Float, n: float) -> float:
-    """The oracle-approximating intensity of Chen et al. for n centered rows. (S 18)"""
-    p = len(covariance)
-    square, trace = float((covariance**2).sum()), float(np.trace(covariance))
-    distance = (n + 1) * (square - trace**2 / p)
-    if p == 1:
-        return 0.0  # one column is a multiple of the identity already
-    return float(np.clip((square + trace**2) / distance, 0.0, 1.0)) if distance > 0 else 1.0
+def ledoit_wolf(square: Any, distance: Any, fourth: Any, n: Any) -> Float:
+    """The intensity of Ledoit and Wolf, `fourth` being the mean of ‖z‖⁴. (S 17)"""
+    return _share((fourth - square) / n, distance, 0.0)
+
+
+def oas(square: Any, distance: Any, trace: Any, n: Any) -> Float:
+    """The oracle-approximating intensity of Chen et al. (S 18)"""
+    return _share(square + trace**2, (n + 1) * distance, 1.0)
+
+
+def _share(part: Any, whole: Any, otherwise: float) -> Float:
+    safe = np.where(whole > 0, whole, 1.0)
+    return np.where(whole > 0, np.clip(part / safe, 0.0, 1.0), otherwise)
 
 
 def build_quadratic(stats: ClassStatistics, options: QuadraticOptions) -> QuadraticModel:

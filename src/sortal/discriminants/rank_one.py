@@ -13,7 +13,14 @@ import numpy as np
 
 from sortal.decision.geometry import EPS
 from sortal.discriminants.gaussian import kept_terms
-from sortal.discriminants.learn import class_sizes, mixed, mixed_divisors, own_geometry
+from sortal.discriminants.learn import (
+    class_sizes,
+    ledoit_wolf,
+    mixed,
+    mixed_divisors,
+    oas,
+    own_geometry,
+)
 from sortal.discriminants.leave_one_out import LEAST_LEFT
 
 if TYPE_CHECKING:
@@ -311,14 +318,11 @@ def intensity(name: str, values: Float, rows: LeftRows, turned: Turned, length: 
     trace = e.sum() - cut * q
     distance = ((e - middle) ** 2).sum() - 2 * cut * (along - middle * q)
     distance = distance + (cut * q) ** 2 * (1 - 1 / p)
-    safe = np.where(distance > 0, distance, 1.0)
     if name == "oas":
-        share = (square + trace**2) / ((n + 1) * safe)
-        return np.where(distance > 0, np.clip(share, 0.0, 1.0), 1.0)
+        return oas(square, distance, trace, n)
     whole = float(stats.fourth.sum()) / unit / unit
     fourth = whole + fourth_change(stats, rows.g, rows.u, q, left, unit)
-    share = np.clip((fourth * weight - square) / (n * safe), 0.0, 1.0)
-    share = np.where(distance > 0, share, 0.0)
+    share = ledoit_wolf(square, distance, fourth * weight, n)
     return np.where(fourth < LEAST_LEFT * whole, np.nan, share)
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final, TypeAlias
 
@@ -14,6 +15,7 @@ from tests.discriminants.oracle import Oracle, close
 from tests.discriminants.tables import heard, quietly, whole_penguins
 
 from sortal import LinearDiscriminant, QuadraticDiscriminant
+from sortal.discriminants.learn import QuadraticOptions, build_quadratic
 from sortal.errors import CollinearityWarning, MissingValueWarning, PerfectSeparationWarning
 
 Float: TypeAlias = NDArray[np.float64]
@@ -533,3 +535,18 @@ def test_two_rows_vary_in_one_direction_however_their_scatter_was_rounded() -> N
             [[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]], scatters=scatters, counts=[20, 2]
         )
     assert model.ranks_.tolist() == [3, 1]
+
+
+@quiet
+@pytest.mark.parametrize("shrinkage", [None, 0.2, 1.0])
+def test_a_point_class_of_which_rounding_left_something(shrinkage: float | None) -> None:
+    rng = np.random.default_rng(0)
+    X, y = np.vstack([np.full((4, 2), 0.3), rng.normal(size=(12, 2))]), np.repeat([0, 1], [4, 12])
+    stats = QuadraticDiscriminant().fit(X, y)._statistics()
+    still, noisy = stats.scatter.copy(), stats.scatter.copy()
+    still[0], noisy[0] = 0.0, 5e-33 * np.eye(2)
+    options = QuadraticOptions(shrinkage=shrinkage)
+    expected = build_quadratic(replace(stats, scatter=still), options)
+    found = build_quadratic(replace(stats, scatter=noisy), options)
+    assert found.ranks.tolist() == expected.ranks.tolist() == [0, 2]
+    np.testing.assert_array_equal(found.covariances, expected.covariances)
