@@ -7,6 +7,7 @@ the row less the mean of its class. With a pooling of 1 all classes have one mat
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
@@ -101,15 +102,16 @@ class Together(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """What depends on all rows.
-
-    `rounding` is how much scatter is rounding, in terms that have no more: shrinkage must exceed
-    it.
-    """
+    """What depends on all rows."""
 
     stats: ClassStatistics
     tried: list[Together]
-    rounding: float
+
+    @cached_property
+    def rounding(self) -> float:
+        """How much scatter is rounding, in terms that have no more: shrinkage must exceed it."""
+        digits = (4 * EPS * self.stats.magnitude) ** 2
+        return float(digits[np.diag(self.stats.within) <= digits].max(initial=0.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,16 +144,13 @@ class GaussianLeaveOut:
         has_form = np.array(forms, dtype=bool)
         bases = common_spectra(stats, groups, one) if has_form.any() else []
         tried.append(Together(plain, poolings, 0.0, has_form, bases))
-        digits = (4 * EPS * stats.magnitude) ** 2
-        rounding = digits[np.diag(stats.within) <= digits].max(initial=0.0)
-        return Prepared(stats, tried, float(rounding))
+        return Prepared(stats, tried)
 
     def densities(
         self, base: Prepared, g: int, u: Float, left: ClassesWithoutRow
     ) -> list[tuple[Float, Mask]]:
         """ln f_k of rows u of class g, less its mean, up to a common term, a row a class."""
-        pooled, own = left.pooled_divisor(self.covariance), left.class_divisors(self.covariance)
-        rows = LeftRows(base, g, u, left, pooled, own)
+        rows = LeftRows(base, g, u, left, self.covariance)
         found: dict[int, tuple[Float, Mask]] = {}
         for block in base.tried:
             found |= zip(block.places, zip(*rows.densities(block), strict=True), strict=True)
@@ -176,9 +175,18 @@ class LeftRows:
     g: int
     u: Float
     left: ClassesWithoutRow
-    pooled: Float
-    own: Float
+    covariance: str
     _turned: dict[int, Turned] = field(default_factory=dict)
+
+    @cached_property
+    def pooled(self) -> Float:
+        """D without each row."""
+        return self.left.pooled_divisor(self.covariance)
+
+    @cached_property
+    def own(self) -> Float:
+        """D_k without each row."""
+        return self.left.class_divisors(self.covariance)
 
     def densities(self, block: Together) -> tuple[Float, Mask]:
         """ln f_k by each of some settings, a row a class; which rows are not safe.

@@ -79,8 +79,8 @@ def test_intensities_without_a_row(name: Any, seed: int) -> None:
     fitted, others = read_fitted(statistics(X, y, w), None, None, 0), np.arange(11) != 2
     base = GaussianLeaveOut("unbiased", ((1.0, name),)).prepare(fitted.base(0, 0.0))
     left, (basis,) = fitted.without(int(y[2]), w[2:3].astype(float)), base.tried[0].bases
-    u, nothing = (X[2] - base.stats.means[y[2]])[None], np.zeros(1)
-    rows = LeftRows(base, int(y[2]), u, left, nothing, nothing)
+    u = (X[2] - base.stats.means[y[2]])[None]
+    rows = LeftRows(base, int(y[2]), u, left, "unbiased")
     turned = rows.turned(basis)
     found = intensity(name, basis.values, rows, turned, turned.products[0].sum(axis=1))
     one = LinearDiscriminant(shrinkage=name).fit(X[others], y[others], sample_weight=w[others])
