@@ -15,12 +15,10 @@ if TYPE_CHECKING:
     from sortal.base.learner import FitReport
     from sortal.bayes.estimator import DiscreteBayes
     from sortal.data import datasets
-    from sortal.discriminants.fisher.estimator import FisherDiscriminant
-    from sortal.discriminants.fisher.learn import DirectionEvaluation
-    from sortal.discriminants.indicator import IndicatorRegression
-    from sortal.discriminants.linear.estimator import LinearDiscriminant
-    from sortal.discriminants.linear_functions import Boundary, QuadraticBoundary
-    from sortal.discriminants.quadratic.estimator import QuadraticDiscriminant
+    from sortal.discriminants.estimators.gaussian import LinearDiscriminant, QuadraticDiscriminant
+    from sortal.discriminants.estimators.scored import FisherDiscriminant, IndicatorRegression
+    from sortal.discriminants.fisher import DirectionEvaluation
+    from sortal.discriminants.functions import Boundary, QuadraticBoundary
     from sortal.evaluation import Confusion, Reliability, Roc
     from sortal.kernels.estimator import KernelDiscriminant
     from sortal.neighbors.estimator import NeighborsClassifier
@@ -87,27 +85,27 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Boundary": "sortal.discriminants.linear_functions",
+    "Boundary": "sortal.discriminants.functions",
     "ClassRule": "sortal.trees.rules",
     "ClassRules": "sortal.trees.rules",
     "Comparison": "sortal.tasks.compare.comparison",
     "Confusion": "sortal.evaluation",
     "CostComplexityPath": "sortal.trees.cost_complexity",
-    "DirectionEvaluation": "sortal.discriminants.fisher.learn",
+    "DirectionEvaluation": "sortal.discriminants.fisher",
     "DiscreteBayes": "sortal.bayes.estimator",
     "Drawing": "sortal.trees.drawing.layout",
     "Explanation": "sortal.records.tables",
     "Explanations": "sortal.records.tables",
     "Finding": "sortal.tasks.findings",
-    "FisherDiscriminant": "sortal.discriminants.fisher.estimator",
+    "FisherDiscriminant": "sortal.discriminants.estimators.scored",
     "FitReport": "sortal.base.learner",
-    "IndicatorRegression": "sortal.discriminants.indicator",
+    "IndicatorRegression": "sortal.discriminants.estimators.scored",
     "Inspection": "sortal.tasks.inspection",
     "KernelDiscriminant": "sortal.kernels.estimator",
-    "LinearDiscriminant": "sortal.discriminants.linear.estimator",
+    "LinearDiscriminant": "sortal.discriminants.estimators.gaussian",
     "NeighborsClassifier": "sortal.neighbors.estimator",
-    "QuadraticBoundary": "sortal.discriminants.linear_functions",
-    "QuadraticDiscriminant": "sortal.discriminants.quadratic.estimator",
+    "QuadraticBoundary": "sortal.discriminants.functions",
+    "QuadraticDiscriminant": "sortal.discriminants.estimators.gaussian",
     "Reliability": "sortal.evaluation",
     "Report": "sortal.tasks.report.report",
     "Roc": "sortal.evaluation",

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from numpy.typing import NDArray
 from sklearn.covariance import ledoit_wolf_shrinkage, oas
-from tests.discriminants.quadratic.oracle import NAMES, Oracle, close, make_table
+from tests.discriminants.oracle import NAMES, Oracle, close, make_table
 
 from sortal import FisherDiscriminant, IndicatorRegression, LinearDiscriminant
 from sortal.errors import MissingValueWarning, PerfectSeparationWarning
@@ -62,19 +62,19 @@ PEERS: Final[dict[str, Callable[[Float], float]]] = {
 
 
 @pytest.mark.parametrize("rule", PEERS)
-@pytest.mark.parametrize(("norm", "p"), [("mle", 2), ("unbiased", 5), ("mle", 40)])
+@pytest.mark.parametrize(("norm", "p"), [("mle", 2), ("unbiased", 5), ("mle", 18)])
 def test_shrinkage_by_a_rule(norm: Any, rule: Any, p: int) -> None:
     """λ of the rows about their class means, and posteriors with it; p may exceed n."""
     rng = np.random.default_rng(p)
-    y = NAMES[rng.permutation(np.arange(32) % 3)]
-    X = rng.standard_t(5, size=(32, p)) * rng.uniform(0.5, 2.0, p) + (y == "ash")[:, None] + 3
+    y = NAMES[rng.permutation(np.arange(16) % 3)]
+    X = rng.standard_t(5, size=(16, p)) * rng.uniform(0.5, 2.0, p) + (y == "ash")[:, None] + 3
     lam = PEERS[rule](centered(X, y))
     assert 0 < lam <= 1
     model = LinearDiscriminant(norm, rule).fit(X, y)
     assert model.shrinkage_ == pytest.approx(lam, rel=1e-10)
     oracle = oracle_of(X, y, norm, shrinkage=lam)
     close(model.covariance_, oracle.pooled, 1e-10)
-    close(model.predict_log_proba(X), oracle.log_posteriors(X), 1e-7)
+    close(model.predict_log_proba(X[::4]), oracle.log_posteriors(X[::4]), 1e-7)
 
 
 @pytest.mark.parametrize("rule", PEERS)

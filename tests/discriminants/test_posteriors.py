@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.typing import NDArray
-from tests.discriminants.quadratic.oracle import NAMES, Oracle, close, make_table
+from tests.discriminants.oracle import NAMES, Oracle, close, make_table
 from tests.explained import read
 
 from sortal import LinearDiscriminant, QuadraticDiscriminant

@@ -22,7 +22,7 @@ from tools.frozen_models import estimators
 
 from sortal.base.save import DataFile, FitCall, kept_of
 from sortal.data.columns import Schema
-from sortal.discriminants.linear_functions import Means, Nearest
+from sortal.discriminants.functions import Means, Nearest
 from sortal.errors import FormatError, SortalError
 from sortal.modelfile.arrays import ArrayWriter
 from sortal.modelfile.record import OneOf, RecordField, from_bytes, layout_of, same, to_bytes

@@ -29,9 +29,8 @@ from tests.summaries.blocks import (
 from sortal.data.columns import CategoryColumn, sort_values
 from sortal.errors import TrainingRowsError
 from sortal.modelfile.record import from_bytes, to_bytes
-from sortal.summaries import moments as measuring
-from sortal.summaries.class_moments import ClassMoments
-from sortal.summaries.moments import measure_classes
+from sortal.summaries import class_moments as measuring
+from sortal.summaries.class_moments import ClassMoments, measure_classes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -163,6 +163,17 @@ def _orthonormal(columns: Float) -> Float:
     return np.asarray(made)
 
 
+def linear_functions(root: Float, gap: Float, mean: Float) -> tuple[Float, Float]:
+    """xᵀΣ⁻¹μ_k - ½ μ_kᵀΣ⁻¹μ_k, x and μ_k being distances from the mean of all rows. (S 13)
+
+    The differences of two such functions are the log-odds of (Bar lda), priors left aside.
+    """
+    u = (gap - mean) @ root  # class means where the covariance is the identity
+    weights = root @ u.T
+    offsets = -0.5 * (u * u).sum(axis=1) - mean @ weights
+    return offsets, weights
+
+
 def involved(directions: Float, size: Float, known: Float, share: float = _NAMED) -> Mask:
     """Which terms take part in directions, those in the span of `known` left aside.
 

@@ -13,9 +13,10 @@ if TYPE_CHECKING:
     from sortal._typing import Float
     from sortal.browser import Ends
     from sortal.data.columns import Design
-    from sortal.discriminants.fisher.learn import FisherModel
-    from sortal.discriminants.linear.learn import IndicatorModel, LinearModel
-    from sortal.discriminants.linear_functions import LinearMap, Nearest
+    from sortal.discriminants.fisher import FisherModel
+    from sortal.discriminants.functions import LinearMap, Nearest
+    from sortal.discriminants.learn import LinearModel
+    from sortal.discriminants.regression import IndicatorModel
 
 
 LOG_ODDS: Final = {

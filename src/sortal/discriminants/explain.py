@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from sortal._typing import Float, Mask
     from sortal.data.columns import Design, Values
     from sortal.decision.posterior import Decisions
-    from sortal.discriminants.linear_functions import CenteredRows, LinearMap
-    from sortal.discriminants.quadratic.learn import QuadraticMap
+    from sortal.discriminants.functions import CenteredRows, LinearMap, QuadraticMap
     from sortal.records.tables import Cell
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.linalg import qr
 
 from sortal._typing import Float, Mask
-from sortal.decision.geometry import EPS, VARIANCE_FLOOR, Geometry, survey
+from sortal.decision.geometry import EPS, VARIANCE_FLOOR, Geometry, linear_functions, survey
 from sortal.modelfile.fields import INF, check_scatter, check_squares, need
 from sortal.modelfile.record import limits, record
 
@@ -254,17 +254,6 @@ class GaussianClasses:
     def without_absent(self, offsets: Float) -> Float:
         """A class without rows has no density anywhere."""
         return np.where(self.weight > 0, offsets, -np.inf)
-
-
-def linear_functions(root: Float, gap: Float, mean: Float) -> tuple[Float, Float]:
-    """xᵀΣ⁻¹μ_k - ½ μ_kᵀΣ⁻¹μ_k, x and μ_k being distances from the mean of all rows. (S 13)
-
-    The differences of two such functions are the log-odds of (Bar lda), priors left aside.
-    """
-    u = (gap - mean) @ root  # class means where the covariance is the identity
-    weights = root @ u.T
-    offsets = -0.5 * (u * u).sum(axis=1) - mean @ weights
-    return offsets, weights
 
 
 # --- Each with its own covariance: their roots and determinants, for known terms ------------------

@@ -13,7 +13,7 @@ from sortal.discriminants.classical.statistics import (
     linear_statistics_tables,
     quadratic_statistics_tables,
 )
-from sortal.discriminants.linear_functions import boundary
+from sortal.discriminants.functions import boundary
 from sortal.records.tables import Working, matrix_table, sheet, table_of, unique
 
 if TYPE_CHECKING:
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from sortal._typing import Float
     from sortal.data.columns import Values
     from sortal.discriminants.explain import Decided
-    from sortal.discriminants.fisher.learn import FisherModel
-    from sortal.discriminants.linear.learn import IndicatorModel, LinearModel
-    from sortal.discriminants.quadratic.learn import QuadraticModel
+    from sortal.discriminants.fisher import FisherModel
+    from sortal.discriminants.learn import LinearModel, QuadraticModel
+    from sortal.discriminants.regression import IndicatorModel
     from sortal.discriminants.statistics import ClassStatistics
     from sortal.records.tables import Columns, Table
 
@@ -73,6 +73,16 @@ def posterior_table(classes: Values, shares: Float, equation: str = "Bar *") -> 
     return sheet("posteriors", "Bayes' rule", {"row": range(len(shares)), heads: shares}, equation)
 
 
+def _estimates(model: LinearModel | QuadraticModel, stats: ClassStatistics) -> list[Table]:
+    """π_k and μ_k."""
+    means = np.where(stats.present[:, None], model.center + model.gap, np.nan)
+    axes = model.classes, model.scores.design.terms
+    return [
+        prior_table(model.classes, model.prior),
+        matrix_table("means", "Class means", axes, means, "Bar estimates"),
+    ]
+
+
 def decided_tables(
     model: LinearModel | QuadraticModel, rows: Decided | None, equation: str
 ) -> list[Table]:
@@ -95,11 +105,9 @@ def show_linear(model: LinearModel, stats: ClassStatistics, rows: Decided | None
     terms, classes = model.scores.design.terms, model.classes
     square = terms, terms
     root = model.geometry.sphere * np.sqrt(model.divisor)
-    means = np.where(stats.present[:, None], model.center + model.gap, np.nan)
     title = "Σ⁻¹" if root.shape[1] == len(terms) else "Σ⁺, the pseudo-inverse"
     tables = [
-        prior_table(classes, model.prior),
-        matrix_table("means", "Class means", (classes, terms), means, "Bar estimates"),
+        *_estimates(model, stats),
         matrix_table("covariance", "Σ, as used", square, model.covariance, "Bar estimates"),
         matrix_table("inverse", title, square, root @ root.T, "Bar lda"),
         *function_tables(classes, model.functions(), terms, ("Sch LDF", "Bar lda")),
@@ -125,12 +133,10 @@ def _canonical(model: LinearModel) -> Table:
 def show_quadratic(model: QuadraticModel, stats: ClassStatistics, rows: Decided | None) -> Working:
     """The tables of a fit; with what was said of rows, also their posteriors."""
     terms, classes = model.scores.design.terms, model.classes
-    means = np.where(stats.present[:, None], model.center + model.gap, np.nan)
     inverses = np.array([model.inverse(k) for k in range(len(classes))])
     full = "Σ_k⁻¹" if model.rank == len(terms) else "Σ_k⁻¹ where something varies, else 0"
     tables = [
-        prior_table(classes, model.prior),
-        matrix_table("means", "Class means", (classes, terms), means, "Bar estimates"),
+        *_estimates(model, stats),
         _matrices("covariances", "Σ_k, as used", model, model.covariances, "S 43"),
         _matrices("inverses", full, model, inverses, "Bar qda"),
         _determinants(model),

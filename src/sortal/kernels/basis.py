@@ -21,7 +21,7 @@ from sortal.engines import merge_all
 from sortal.errors import FormatError, InputError
 from sortal.kernels.model import beyond
 from sortal.kernels.primal import Features, each
-from sortal.summaries.class_moments import moments_of_sums
+from sortal.summaries.class_moments import measure_classes, moments_of_sums
 from sortal.summaries.counts import (
     ClassCounts,
     DiscriminantSummary,
@@ -30,7 +30,6 @@ from sortal.summaries.counts import (
     sizes_of,
     whole_rows,
 )
-from sortal.summaries.moments import measure_classes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection

@@ -31,9 +31,9 @@ from sortal.decision.options import (
     read_priors,
 )
 from sortal.discriminants.leave_one_out import read_fitted
-from sortal.discriminants.linear.learn import unbiased_divisor
 from sortal.discriminants.statistics import (
     multiply_rows,
+    pooled_divisor,
     read_statistics,
     refuse_weightless,
     report_missing,
@@ -407,7 +407,7 @@ def build_model(
         scatters=solution.scatters,
         weight=problem.weighed[0],
         prior=problem.prior,
-        divisor=unbiased_divisor(*problem.weighed),
+        divisor=float(pooled_divisor(*problem.weighed)),
         condition=solution.condition,
         curve=curve,
     )

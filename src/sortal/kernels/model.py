@@ -16,7 +16,7 @@ from sortal.data.columns import Design, Values
 from sortal.decision.options import numbers
 from sortal.decision.posterior import log_of
 from sortal.decision.scores import Mapped
-from sortal.discriminants.linear_functions import TermBlock
+from sortal.discriminants.functions import TermBlock
 from sortal.errors import InputError
 from sortal.modelfile.fields import INF, check_prior, need
 from sortal.modelfile.record import limits, of_schema, record

@@ -28,8 +28,7 @@ from sortal.data.table import infinite, too_large
 from sortal.errors import InputError, counted
 from sortal.modelfile.fields import need
 from sortal.modelfile.record import limits, record
-from sortal.summaries.class_moments import ClassMoments
-from sortal.summaries.moments import measure_classes
+from sortal.summaries.class_moments import ClassMoments, measure_classes
 from sortal.summaries.protocol import (
     SummaryOfParts,
     exponent,

@@ -14,8 +14,6 @@ from scipy.linalg import qr
 from scipy.special import chdtrc, fdtrc
 
 from sortal.decision.geometry import survey
-from sortal.discriminants.linear.learn import pooled_divisor
-from sortal.discriminants.quadratic.learn import class_divisors
 from sortal.discriminants.statistics import eigenvectors, oriented
 from sortal.errors import agreed, counted
 from sortal.records.tables import sheet, table_of
@@ -120,7 +118,7 @@ def canonical_statistics(stats: ClassStatistics) -> CanonicalStatistics:
     """
     geometry = stats.geometry
     directions, found = eigenvectors(geometry, stats.between)
-    here, divisor = stats.present, pooled_divisor(stats, "unbiased")
+    here, divisor = stats.present, stats.pooled_divisor("unbiased")
     rank, n_apart = geometry.sphere.shape[1] + geometry.apart.shape[1], geometry.apart.shape[1]
     eigenvalues = np.zeros(min(rank, int(here.sum()) - 1))
     eigenvalues[: len(found)] = found[: len(eigenvalues)]
@@ -242,7 +240,7 @@ def box_m(stats: ClassStatistics) -> BoxM:
     here, nu = stats.present, freedom(stats)
     classes = tuple(c for c, there in zip(stats.classes, here, strict=True) if there)
     share = nu / nu.sum() if nu.sum() > 0 else nu
-    own = stats.own_scatter[here] / class_divisors(stats, "unbiased")[here, None, None]
+    own = stats.own_scatter[here] / stats.class_divisors("unbiased")[here, None, None]
     pooled = np.einsum("k,kij->ij", share, own)
     magnitude = np.abs(stats.means[here]).max(axis=0)
     nothing = np.zeros((1, len(magnitude)))

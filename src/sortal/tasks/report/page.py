@@ -40,8 +40,9 @@ from sortal.discriminants.browser import (
     describe_indicator,
     describe_linear,
 )
-from sortal.discriminants.fisher.learn import FisherModel
-from sortal.discriminants.linear.learn import IndicatorModel, LinearModel
+from sortal.discriminants.fisher import FisherModel
+from sortal.discriminants.learn import LinearModel
+from sortal.discriminants.regression import IndicatorModel
 from sortal.errors import ParameterError, counted
 from sortal.plotting.axes import color
 from sortal.records.render import PagePart, cell_text, is_words, plain

@@ -1,6 +1,6 @@
-"""Linear functions of a row, c + (x - center)ᵀW, distances from class means, and boundaries.
+"""Functions of a row: linear ones, c + (x - center)ᵀW, quadratic ones, and boundaries.
 
-Every discriminant but the quadratic ends as such functions: one a class or a direction. The
+Every discriminant but the quadratic ends as linear functions: one a class or a direction. The
 center is a float64 near the mean, so that an offset of 1e8 costs no digits.
 """
 
@@ -23,6 +23,8 @@ from sortal.discriminants.gaussian import (
     GaussianClasses,
     Inverse,
     LinearParts,
+    QuadraticClasses,
+    Roots,
     each_pattern,
     patterns_of,
 )
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from sortal.data.columns import Values
     from sortal.data.sources import Batch
     from sortal.decision.scores import RowFunctions
+    from sortal.discriminants.gaussian import QuadraticParts
 
 
 # A block's rows as terms of a design: distances from a center, and which cells have no value.
@@ -133,7 +136,9 @@ class Means:
         near, rest = (in_loops(design, part) for part in self.near())
         values = np.empty((block.n_rows, len(near)))
         triangles, codes = _triangles(in_loops(design, roots.transpose(0, 2, 1))), list(block.codes)
-        native.square_rows(block.numbers, codes, block.sizes, near, rest, triangles, values)
+        rows = block.numbers, codes, block.sizes
+        # what the machine's wider instructions do has the same digits
+        native.square_rows(*rows, near, rest, triangles, wide=True, out=values)
         return values
 
     def near(self) -> tuple[Float, Float]:
@@ -303,6 +308,49 @@ def map_nearest(function: LinearMap, batch: Batch) -> Mapped:
         squares[these] = means.some_squares(block, these, roots, more)
     values = np.where(function.offsets > -np.inf, -0.5 * squares, -np.inf)
     return block.mapped(values, rows, missing)
+
+
+# --- ln f_k(x) of Gaussian classes with their own covariances, for rows of a block ---------------
+
+
+@record()
+class QuadraticMap:
+    """-½ ln det Σ_k - ½ ‖(x - μ_k)ᵀR_k‖², a column a class, up to a term common to all. (Bar qda)
+
+    `missing` gives roots where only some terms are known.
+    """
+
+    design: Design
+    means: Means
+    whole: Roots = limits(rank="rank")
+    missing: QuadraticClasses = limits(rank="rank")
+
+    @property
+    def center(self) -> Float:
+        """What rows are compared with where single ones are looked at."""
+        return self.means.center
+
+    def __call__(self, batch: Batch) -> Mapped:
+        """The functions of a block's rows."""
+        block = TermBlock.of(self.design, batch)
+        values = -0.5 * (self.means.squares(block, self.whole.roots) + self.whole.log_dets)
+        # rows with missing values, and those so far from all classes that their squares are
+        # infinite
+        rows = np.flatnonzero(~(across(np.maximum, values) > -np.inf))
+        missing = block.missing(rows)
+        patterns, places = patterns_of(missing)
+        unknown, parts = patterns[:, self.design.owner], self.parts if len(rows) else None
+        single, cells = self.missing.functions, self.whole.roots.size
+        for i, some in each_pattern(unknown, parts, single, cells):
+            these = rows[places[i]]
+            squares = self.means.some_squares(block, these, some.roots)
+            values[these] = -0.5 * (squares + some.log_dets)
+        return block.mapped(values, rows, missing)
+
+    @cached_property
+    def parts(self) -> QuadraticParts | None:
+        """Roots where terms are not known, for many patterns at a time."""
+        return self.missing.parts(self.design.fewer_terms)
 
 
 # --- Where two classes meet: a hyperplane, or a quadric; and how costs move it -------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy.special import ndtr
@@ -11,19 +11,17 @@ from scipy.special import ndtr
 from sortal._typing import Float
 from sortal.base.options import categorical_features, costs, n_jobs, one_of, option
 from sortal.data.columns import Values
-from sortal.decision.geometry import EPS, Geometry, survey
-from sortal.decision.options import n_directions
+from sortal.decision.geometry import EPS, Geometry, linear_functions, survey
+from sortal.decision.options import choose, n_directions, read_priors
 from sortal.decision.posterior import log_of
-from sortal.discriminants.gaussian import linear_functions
-from sortal.discriminants.linear.learn import (
-    BY_GAUSSIANS,
-    given_priors,
-    nearest,
-    pooled_divisor,
-    rule_priors,
-    rule_shift,
+from sortal.discriminants.functions import (
+    ConditionalMean,
+    LinearMap,
+    cost_shift,
+    pair_of,
+    project_training,
 )
-from sortal.discriminants.linear_functions import ConditionalMean, LinearMap, project_training
+from sortal.discriminants.learn import filled_map, nearest
 from sortal.discriminants.statistics import (
     FILLED,
     INDICATORS,
@@ -53,6 +51,42 @@ if TYPE_CHECKING:
 
 Within = Literal["scatter", "covariance"]
 Threshold = Literal["midpoint", "least_error"]
+
+
+# --- Priors and costs where nothing is assumed of rows: Gaussians along the directions found ------
+
+BY_GAUSSIANS = """The classes are taken as Gaussians along the directions, with their common
+    covariance; without `priors`, priors are the proportions of the classes."""
+
+
+def given_priors(rule: str) -> Any:
+    """Priors of learners that have their own rule without."""
+    return option(
+        None,
+        'array-like of shape (n_classes,), dict or "empirical"',
+        f"""π in the order of `classes_`, or by label; "empirical": the proportions of the classes.
+        By default, without costs, {rule}.""",
+    )
+
+
+def rule_priors(given: Any, costs: CostsLike, stats: ClassStatistics) -> Float | None:
+    """Priors as given, or the proportions of the classes; None without priors and costs."""
+    if given is None and costs is None:
+        return None
+    if given is None or isinstance(given, str):
+        choose("priors", given or "empirical", ("empirical",))
+        return stats.shares
+    return read_priors(given, stats.classes)
+
+
+def rule_shift(classes: Values, prior: Float, costs: Any) -> float:
+    """What priors and costs add to the log-odds of the first of two classes. (S 107)"""
+    pair_of(classes, log_of(prior), *classes)
+    odds = float(np.log(prior[0]) - np.log(prior[1]))
+    return odds if costs is None else odds + cost_shift(costs, classes, *classes)
+
+
+# --- Fisher's discriminant ------------------------------------------------------------------------
 
 
 @dataclass(eq=False, repr=False)
@@ -357,7 +391,7 @@ def build_fisher(stats: ClassStatistics, options: FisherOptions) -> FisherModel:
         threshold=threshold,
         unit=unit,
         scores=scores,
-        coordinates=_map(stats, directions, np.zeros(directions.shape[1])),  # (Sch 4-3)
+        coordinates=filled_map(stats, directions, np.zeros(directions.shape[1])),  # (Sch 4-3)
         prior=prior,
     )
 
@@ -367,7 +401,7 @@ def _divisors(stats: ClassStatistics, within: str, total: float) -> tuple[float,
 
     With within="covariance", S is a sum over classes.
     """
-    return total, pooled_divisor(stats, "unbiased") if within == "scatter" else total
+    return total, stats.pooled_divisor("unbiased") if within == "scatter" else total
 
 
 def move_threshold(model: FisherModel, threshold: float) -> FisherModel:
@@ -425,14 +459,9 @@ def _scores(
     where wᵀSw = 1, as functions of unit Gaussians. (S 99)
     """
     if threshold is not None:
-        return _map(stats, *_around(directions[:, :1], threshold))
+        return filled_map(stats, *_around(directions[:, :1], threshold))
     offsets, weights = linear_functions(directions / lengths, stats.gap, stats.mean)
-    return _map(stats, weights, np.where(stats.present, offsets, -np.inf))
-
-
-def _map(stats: ClassStatistics, weights: Float, offsets: Float) -> LinearMap:
-    missing = stats.conditional_mean(weights, offsets)
-    return LinearMap(stats.design, stats.center, weights, offsets, missing)
+    return filled_map(stats, weights, np.where(stats.present, offsets, -np.inf))
 
 
 def least_error(projected: Float, is_first: Mask, weight: Float, midpoint: float) -> float:
