@@ -31,13 +31,18 @@ Table: TypeAlias = tuple[NDArray[np.float64], NDArray[np.str_]]
 Make: TypeAlias = Callable[..., Any]
 
 
+def _named(given: object) -> object:
+    """A function by its name, also with arguments: ids of tests hold no addresses."""
+    if isinstance(given, partial):
+        return f"{given.func.__name__}{given.args}"
+    return getattr(given, "__name__", given)
+
+
 def refuse(
     words: str, call: Make, *args: Any, error: type[Exception] = ParameterError, **more: Any
 ) -> Refusal:
     """Named after the call."""
-    given = [
-        getattr(arg, "__name__", arg) for arg in (*args, *(f"{k}={v}" for k, v in more.items()))
-    ]
+    given = [_named(arg) for arg in (*args, *(f"{k}={v}" for k, v in more.items()))]
     what = " ".join(f"{call.__name__} {given}".split())
     return Refusal(what, partial(call, *args, **more), error, words)
 
