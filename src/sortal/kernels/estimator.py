@@ -13,27 +13,30 @@ from sortal.base.learner import Learner, refuse_one_class
 from sortal.decision.options import read_class_weight, whole_number
 from sortal.decision.scores import ask, ask_densities
 from sortal.errors import ParameterError
-from sortal.kernels.basis import (
-    KernelBasis,
-    KernelSummary,
-    basis_of,
-    count_training,
-)
 from sortal.kernels.explain import explain_rows, read_kernel_rows
-from sortal.kernels.first_pass import WORDS, choose_basis, plan_basis, refuse_hollow
+from sortal.kernels.first_pass import (
+    WORDS,
+    BasisRows,
+    KernelBasis,
+    choose_basis,
+    plan_basis,
+    refuse_hollow,
+)
 from sortal.kernels.learn import (
     KernelOptions,
     KernelProblem,
+    KernelSummary,
     build_model,
     check_options,
     class_counts,
+    count_training,
     priorless,
     read_schema,
     report_fit,
 )
 from sortal.kernels.leave_one_out import SUMMED, choose_ridge, leave_out
 from sortal.kernels.model import KernelModel, kernel_name, rows_at_a_time
-from sortal.kernels.primal import StagedProgress
+from sortal.kernels.solve import StagedProgress
 from sortal.kernels.working import show_kernel
 from sortal.modelfile.arrays import RecordField, SummaryField
 from sortal.modelfile.fields import Layout
@@ -194,6 +197,16 @@ def _unpack(
     factor = read_class_weight(options.class_weight, model.classes, weight)
     basis = basis_of(model, factor)
     return basis, KernelSummary(basis, counts), model
+
+
+def basis_of(model: KernelModel, factor: Float) -> KernelBasis:
+    """The basis of a model, whose weights of rows are without those of classes again."""
+    labels = np.array(model.classes, dtype=object)
+    of_rows = factor[model.codes]
+    weight = model.weight_of_basis / np.where(of_rows > 0, of_rows, 1.0)
+    rows = BasisRows(model.basis, model.ids, labels[model.codes], weight)
+    asked = len(model.ids) if model.solver == "landmarks" else 0
+    return KernelBasis(model.kernel, model.inputs, rows, asked)
 
 
 def _agrees(fitted: KernelFit) -> bool:

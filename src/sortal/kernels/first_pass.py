@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,13 +29,7 @@ from sortal.errors import (
     listed,
     warn,
 )
-from sortal.kernels.basis import (
-    MOST_SAMPLED,
-    KernelBasis,
-    choose_landmarks,
-    read_rows,
-    select_rows,
-)
+from sortal.kernels.landmarks import MOST_SAMPLED, LandmarkSpace, choose_landmarks
 from sortal.kernels.model import (
     STATIONARY,
     KernelFunction,
@@ -43,17 +37,18 @@ from sortal.kernels.model import (
     kernel_name,
     positive,
 )
-from sortal.kernels.primal import StagedProgress
+from sortal.kernels.solve import StagedProgress
 from sortal.summaries.counts import count_rows, whole_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
-    from sortal._typing import Float, Places
+    from numpy.typing import NDArray
+
+    from sortal._typing import Counts, Float, Label, Mask, Places
     from sortal.base.learner import Training
     from sortal.data.columns import Values
     from sortal.data.sources import Batch, DataTable
-    from sortal.kernels.basis import BasisRows
     from sortal.kernels.learn import KernelOptions
     from sortal.summaries.value_tables import BayesSummary
 
@@ -308,6 +303,82 @@ def count_landmarks(options: KernelOptions, n: int) -> int:
 def sample_size(asked: int, n: int) -> int:
     """Among how many of n rows landmarks are chosen."""
     return min(n, max(asked, min(MOST_SAMPLED, max(5 * asked, _LEAST_SAMPLED))))
+
+
+# --- The rows of the basis -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class BasisRows:
+    """Rows of a fit: inputs, places in the table, labels and weights before class weights."""
+
+    u: Float
+    ids: Counts
+    labels: NDArray[np.object_]
+    weight: Float
+
+    def take(self, rows: Counts) -> BasisRows:
+        """Some of them, in this order."""
+        return BasisRows(self.u[rows], self.ids[rows], self.labels[rows], self.weight[rows])
+
+    def codes(self, classes: Values) -> Counts:
+        """The places of the labels among the classes."""
+        place = {label: c for c, label in enumerate(classes)}
+        return np.array([place[label] for label in self.labels.tolist()], dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class KernelBasis:
+    """The rows of the basis, and how rows are read and compared.
+
+    `asked` is how many landmarks were asked for; 0 where all rows are the basis.
+    """
+
+    kernel: KernelFunction
+    inputs: KernelInputs
+    rows: BasisRows
+    asked: int = 0
+
+    @cached_property
+    def space(self) -> LandmarkSpace | None:
+        """Of landmarks, their space."""
+        return LandmarkSpace(self.kernel, self.inputs, self.rows.u) if self.asked else None
+
+
+def select_rows(*, fills: bool, without: Collection[Label] = ()) -> Callable[[Batch], Mask]:
+    """A pass: which rows take part: with weight, and complete unless missing values are filled.
+
+    Rows of the classes `without` do not.
+    """
+
+    def select(batch: Batch) -> Mask:
+        keep = batch.row_units() > 0
+        if without:
+            labels = batch.labels()
+            gone = [code for code, label in enumerate(labels.values) if label in without]
+            keep &= ~np.isin(labels.codes, gone)
+        if not fills:
+            whole = np.zeros(batch.n_rows, dtype=bool)
+            whole[whole_rows(batch)] = True
+            keep &= whole
+        return np.asarray(keep)
+
+    return select
+
+
+def read_rows(inputs: KernelInputs, wanted: Mask) -> Callable[[Batch], BasisRows]:
+    """A pass: the rows that are wanted; `wanted` has a flag for each row of the table."""
+
+    def read(batch: Batch) -> BasisRows:
+        keep = wanted[batch.start : batch.start + batch.n_rows]
+        taken = batch.take(keep)
+        labels = taken.labels()
+        values = np.array(labels.values, dtype=object)
+        weight = np.ldexp(taken.row_units().astype(np.float64), -batch.exponent)
+        ids = batch.start + np.flatnonzero(keep)
+        return BasisRows(inputs(taken).u, ids, values[labels.codes], weight)
+
+    return read
 
 
 # --- The basis of the first rows -----------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -22,7 +22,7 @@ from sortal.base.options import (
     random_state,
     whole,
 )
-from sortal.data.columns import Schema
+from sortal.data.columns import CategoryColumn, ColumnSchema, Schema
 from sortal.decision.options import (
     as_real,
     is_whole,
@@ -33,13 +33,14 @@ from sortal.decision.options import (
 from sortal.discriminants.leave_one_out import read_fitted
 from sortal.discriminants.linear.learn import unbiased_divisor
 from sortal.discriminants.statistics import (
+    multiply,
     multiply_rows,
     read_statistics,
     refuse_weightless,
     report_missing,
     sentence,
 )
-from sortal.engines import n_threads
+from sortal.engines import merge_all, n_threads
 from sortal.errors import (
     ParameterError,
     PerfectSeparationWarning,
@@ -48,23 +49,53 @@ from sortal.errors import (
     counted,
     warn,
 )
-from sortal.kernels.basis import read_space, space_features
-from sortal.kernels.first_pass import refuse_beyond, rows_at, schema_of, still_columns
-from sortal.kernels.model import KernelLike, KernelModel, KernelName, Penalty, kernel_name, positive
-from sortal.kernels.primal import Labeled, solve_features
-from sortal.kernels.solve import kernel_matrix, solve_dense
+from sortal.kernels.first_pass import refuse_beyond, rows_at, schema_of, select_rows, still_columns
+from sortal.kernels.landmarks import block_rows
+from sortal.kernels.model import (
+    KernelLike,
+    KernelModel,
+    KernelName,
+    Penalty,
+    beyond,
+    kernel_name,
+    positive,
+)
+from sortal.kernels.solve import (
+    Dual,
+    Features,
+    Labeled,
+    each,
+    kernel_matrix,
+    no_progress,
+    solve_features,
+    solved_form,
+)
+from sortal.summaries.counts import DiscriminantSummary, count_rows, sizes_of
+from sortal.summaries.moments import measure_classes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Self
 
-    from sortal._typing import CategoricalFeatures, ClassWeight, CostsLike, Float, PriorsLike
+    from sortal._typing import (
+        CategoricalFeatures,
+        ClassWeight,
+        CostsLike,
+        Counts,
+        Float,
+        Places,
+        PriorsLike,
+    )
     from sortal.base.learner import Training
     from sortal.data.columns import Values
+    from sortal.data.sources import Batch
     from sortal.discriminants.leave_one_out import FittedStatistics
-    from sortal.kernels.basis import BasisRows, KernelSummary, SpaceStatistics
-    from sortal.kernels.primal import Features, ReportProgress, StagedProgress
+    from sortal.discriminants.statistics import ClassStatistics
+    from sortal.kernels.first_pass import BasisRows, KernelBasis
+    from sortal.kernels.solve import ReportProgress, StagedProgress
     from sortal.records.tables import Table
-    from sortal.summaries.counts import DiscriminantSummary
+    from sortal.summaries.class_moments import ClassMoments
+    from sortal.summaries.counts import RowCounts
 
 
 # --- Options -------------------------------------------------------------------------------------
@@ -245,6 +276,88 @@ RIDGES = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
+class KernelSummary:
+    """What a fit knows of its rows: the basis, counts, and of landmarks the moments in their space.
+
+    Summaries by one basis merge.
+    """
+
+    basis: KernelBasis
+    counts: DiscriminantSummary
+
+    @property
+    def rows(self) -> RowCounts:
+        """All rows and their missing values."""
+        return self.counts.rows
+
+    @property
+    def labels(self) -> Values:
+        """The classes that have weight."""
+        return self.counts.labels
+
+    @property
+    def class_weights(self) -> Counts:
+        """Their weights, in units."""
+        return self.counts.class_weights
+
+    @property
+    def exponent(self) -> int:
+        """The unit of weight is 2**-exponent."""
+        return self.counts.exponent
+
+    def merge(self, other: Self) -> KernelSummary:
+        """The summary of both sets of rows."""
+        return replace(self, counts=self.counts.merge(other.counts))
+
+    def in_space(self, basis: KernelBasis) -> KernelSummary:
+        """The same rows, all of which are the basis here, by landmarks among them."""
+        rows, counts = self.basis.rows, self.counts
+        labels = CategoryColumn(self.labels, rows.codes(self.labels).astype(np.int32))
+        units = np.ldexp(rows.weight, self.exponent).astype(np.int64)
+        moments = measure_rows(basis, rows.u, labels, units, self.exponent)
+        return KernelSummary(basis, replace(counts, moments=moments))
+
+
+def measure_rows(
+    basis: KernelBasis,
+    u: Float | None,
+    labels: CategoryColumn,
+    units: Counts | None,
+    exponent: int,
+    rows: Places | None = None,
+) -> ClassMoments:
+    """The moments of the classes: of all rows as basis weights alone, else of landmark features."""
+    space = basis.space
+    columns, names = ((), ()) if space is None else (space.columns(u), space.names)
+    with np.errstate(over="ignore", invalid="ignore"):  # what is beyond is said then
+        made = measure_classes(columns, (), (), labels, units, exponent, rows, names, (), None)
+    if made is None:
+        raise beyond()
+    return made
+
+
+def count_training(
+    training: Training, basis: KernelBasis, tell: ReportProgress, *, fills: bool
+) -> DiscriminantSummary:
+    """Counts of the rows that take part, and of landmarks the moments of their features."""
+    source, engine, select = training.source, training.engine, select_rows(fills=fills)
+    space = basis.space
+
+    def count(batch: Batch) -> DiscriminantSummary:
+        rows = np.flatnonzero(select(batch))
+        u = None if space is None else basis.inputs(batch).u
+        moments = measure_rows(basis, u, batch.labels(), batch.units, batch.exponent, rows)
+        return DiscriminantSummary(count_rows(batch), sizes_of(batch, rows), moments)
+
+    if space is None:
+        return engine.reduce(source, count)
+    n_classes = len(set(basis.rows.labels.tolist()))
+    most = block_rows(source.table.n_rows, n_classes, space.n_landmarks)
+    source = replace(source, block_rows=most)
+    return merge_all(each(engine.map(source, count), source.n_blocks, tell))
+
+
+@dataclass(frozen=True, eq=False)
 class KernelProblem:
     """What is to be solved: a summary, weighed by classes as the options say."""
 
@@ -313,21 +426,45 @@ class KernelProblem:
         return weight / weight.sum() if given is None else given
 
     @cached_property
-    def space(self) -> SpaceStatistics:
-        """Of landmarks, the moments of the classes in their space."""
-        return read_space(self.summary.counts, self.classes, self.options.class_weight)
+    def space(self) -> ClassStatistics:
+        """Of landmarks, the statistics of their features before class weights."""
+        summary, m = self.summary.counts, self.summary.counts.moments
+        short = replace(  # without k(x, x)
+            m,
+            numbers=m.numbers[:-1],
+            origin=m.origin[:, :-1],
+            mean=m.mean[:, :-1],
+            scatter=m.scatter[:, :-1, :-1],
+            third=m.third[:, :-1],
+            slack=np.delete(m.slack, -2, axis=1),
+        )
+        columns = tuple(ColumnSchema(name, "number") for name in short.numbers)
+        return read_statistics(replace(summary, moments=short), Schema(columns, self.classes))
 
-    @property
+    @cached_property
     def features(self) -> Features:
-        """What is solved in landmark space."""
-        space = self.summary.basis.space
+        """What is solved of landmarks: S_w + μK_mm, or S_w + ε diag(1/v)."""
+        space, stats = self.summary.basis.space, multiply(self.space, self.factor)
         assert space is not None  # noqa: S101  (of landmarks)
-        return space_features(self.space, space, self.options.penalty, self.labeled.weight)
+        B = space.to_coefs
+        norm = np.eye(len(B)) if space.turned else space.gram
+        by_length = self.options.penalty == "rkhs"
+        ridge = norm if by_length else B.T @ (B / self.labeled.weight[:, None])
+        return Features(stats.weight, stats.means, B, norm, ridge, stats.scatter)
+
+    @cached_property
+    def diagonal(self) -> Float:
+        """Of landmarks, the mean of k(x, x) in each class."""
+        moments = self.summary.counts.moments.over(self.classes, ())
+        return np.asarray(moments.origin[:, -1] + moments.mean[:, -1])
 
     @cached_property
     def fitted(self) -> FittedStatistics:
-        """Counts by class, ready to lose a row."""
-        stats = read_statistics(self.summary.counts, Schema((), self.classes))
+        """The statistics of the rows, ready to lose one."""
+        dense = self.summary.basis.space is None
+        stats = (
+            read_statistics(self.summary.counts, Schema((), self.classes)) if dense else self.space
+        )
         weight = self.options.class_weight
         return read_fitted(stats, weight, self.given_prior, self.summary.exponent)
 
@@ -370,12 +507,18 @@ def build_model(
 ) -> KernelModel:
     """The model of a problem whose ridge is known; `curve` is what was tried to choose it."""
     basis, rows, labeled = problem.summary.basis, problem.basis, problem.labeled
-    penalty, most = problem.options.penalty, problem.most
+    penalty = problem.options.penalty
+    form: Dual | Features
     if basis.space is None:
-        K = basis_matrix(problem, training, progress.part(0.0, 0.3))
-        refuse_beyond(np.diag(K), labeled.weight)
-        ridge, mu = problem.penalty(float(labeled.weight @ np.diag(K)))
-        solution = solve_dense(K, labeled, penalty, mu, most, progress.part(0.3, 1.0))
+        first = [basis_matrix(problem, training, progress.part(0.0, 0.3))]
+        own = np.diag(first[0])
+        refuse_beyond(own, labeled.weight)
+        ridge, mu = problem.penalty(float(labeled.weight @ own))
+
+        def make() -> Float:
+            return first.pop() if first else basis_matrix(problem, training, no_progress)
+
+        form = solved_form(make, labeled, penalty, mu)
     else:
         if penalty == "coefficients" and not labeled.weight.all():
             raise ParameterError(
@@ -383,10 +526,11 @@ def build_model(
                 "whose coefficients penalty='coefficients' cannot weigh: set penalty='rkhs', or "
                 "fit again."
             )
-        stats = problem.space
-        refuse_beyond(stats.diagonal, stats.weight)
-        ridge, mu = problem.penalty(stats.diagonal_sum)
-        solution = solve_features(problem.features, mu, most)
+        refuse_beyond(problem.diagonal, problem.weighed[0])
+        ridge, mu = problem.penalty(float(problem.weighed[0] @ problem.diagonal))
+        form = problem.features
+    solved = form.solution() if isinstance(form, Dual) else solve_features(form, mu)
+    solution = solved.along(problem.most)
     progress.tell(1.0)
     return KernelModel(
         classes=problem.classes,
