@@ -162,7 +162,7 @@ def test_landmarks_end_where_all_rows_are_described() -> None:
 def test_blocks_are_longer_where_there_are_more_classes(
     n: int, n_classes: int, blocks: int
 ) -> None:
-    assert -(-n // kernel_space.block_rows(n, n_classes, 100)) == blocks
+    assert -(-n // kernel_space.block_rows(n, n_classes)) == blocks
 
 
 def test_features_as_coordinates_or_as_kernel_values(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,6 +174,7 @@ def test_features_as_coordinates_or_as_kernel_values(monkeypatch: pytest.MonkeyP
     assert plain._fitted.plan.space is not None
     assert not plain._fitted.plan.space.turned
     monkeypatch.setattr(kernel_space, "_WORST", 1.0)
+    monkeypatch.setattr(kernel_space, "_STRIP", 5)
     monkeypatch.setattr(kernel_space, "_MOST_ROWS", 40)
     turned = KernelDiscriminant(**told).fit(X, y)
     assert turned._fitted.plan.space is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,19 +25,17 @@ from sortal.kernels.first_pass import (
 )
 from sortal.kernels.learn import (
     KernelOptions,
-    KernelProblem,
     KernelSummary,
-    build_model,
     check_options,
     class_counts,
-    count_training,
+    learn,
     priorless,
     read_schema,
     report_fit,
+    summarize,
 )
-from sortal.kernels.leave_one_out import SUMMED, choose_ridge, leave_out
-from sortal.kernels.model import KernelModel, kernel_name, rows_at_a_time
-from sortal.kernels.solve import StagedProgress
+from sortal.kernels.leave_one_out import choose_ridge, leave_out
+from sortal.kernels.model import KernelModel, is_matrix, rows_at_a_time
 from sortal.kernels.working import show_kernel
 from sortal.modelfile.arrays import RecordField, SummaryField
 from sortal.modelfile.fields import Layout
@@ -71,29 +70,6 @@ def _later_plan(schema: Schema, options: KernelOptions, fitted: KernelFit) -> Ke
         return basis
     wanted = np.arange(len(basis.rows.ids))
     return choose_basis(options, basis.kernel, basis.inputs, wanted, basis.rows.take)
-
-
-def _summarize(training: Training, basis: KernelBasis, options: KernelOptions) -> KernelSummary:
-    stop = SUMMED if options.ridge == "loo" else 0.9
-    tell = StagedProgress(options.progress).part(0.2, stop)
-    return KernelSummary(
-        basis, count_training(training, basis, tell, fills=options.missing == "mean")
-    )
-
-
-def _build(
-    summary: KernelSummary, schema: Schema, options: KernelOptions, training: Training | None
-) -> KernelModel:
-    problem, progress = (
-        KernelProblem(summary, schema.classes, options),
-        StagedProgress(options.progress),
-    )
-    problem.check()
-    curve = None
-    if options.ridge == "loo":
-        assert training is not None  # noqa: S101  (pieces were refused)
-        problem, curve = choose_ridge(problem, training, progress)
-    return build_model(problem, training, progress, curve)
 
 
 def _join(fitted: KernelFit, basis: KernelBasis) -> KernelSummary:
@@ -151,13 +127,8 @@ def _strangers(training: Training, fitted: KernelFit) -> Counts | None:
 # --- Asking --------------------------------------------------------------------------------------
 
 
-def _is_matrix(options: KernelOptions) -> bool:
-    """Whether tables are matrices of kernel values."""
-    return kernel_name(options.kernel) == "precomputed"
-
-
 def _refuse_table(table: DataTable, fitted: KernelFit) -> None:
-    if _is_matrix(fitted.options):
+    if is_matrix(fitted.options):
         refuse_hollow(table)
 
 
@@ -224,11 +195,11 @@ KERNEL = Learner(
     plan=plan_basis,
     later_plan=_later_plan,
     schema=read_schema,
-    model=_build,
+    model=partial(learn, choose_ridge),
     report=report_fit,
     answer=_answer,
     check=check_options,
-    summarize=_summarize,
+    summarize=summarize,
     join=_join,
     refuse_more=_refuse_more,
     leave_out=leave_out,
@@ -242,7 +213,7 @@ KERNEL = Learner(
     pack=_pack,
     unpack=_unpack,
     waits=True,
-    by_position=_is_matrix,
+    by_position=is_matrix,
 )
 
 

@@ -34,6 +34,7 @@ from sortal.kernels.model import (
     STATIONARY,
     KernelFunction,
     KernelInputs,
+    is_matrix,
     kernel_name,
     positive,
 )
@@ -77,7 +78,7 @@ def refuse_unusable(seen: BayesSummary, schema: Schema, options: KernelOptions) 
     """Rows must be left; a kernel matrix has numbers alone, and all of them."""
     missing = zip(seen.rows.missing.tolist(), schema.names, strict=True)
     named = [name for n, name in sorted(missing, key=lambda one: -one[0]) if n]
-    if kernel_name(options.kernel) == "precomputed":
+    if is_matrix(options):
         words = [column.name for column in schema.columns if not column.is_number]
         if words:
             raise ColumnError(
@@ -244,7 +245,7 @@ _GB = 2.0**30
 
 def resolve_solver(options: KernelOptions, n: int) -> str:
     """Dense up to 10,000 rows where memory allows, unless another is asked for."""
-    if kernel_name(options.kernel) == "precomputed":
+    if is_matrix(options):
         return "dense"
     if options.solver != "auto":
         return options.solver
@@ -403,7 +404,7 @@ def plan_basis(training: Training, options: KernelOptions) -> KernelBasis:
     refuse_unusable(seen, source.schema, options)
     schema = schema_of(source.schema, seen.values.values, seen.labels)
     spread = ColumnSpread.of(seen, schema)
-    given = kernel_name(options.kernel) == "precomputed"
+    given = is_matrix(options)
     if (training.more or len(seen.labels) != 1) and not given and not spread.variance.any():
         raise InputError(
             "No column of this table varies, so that nothing tells the classes apart: check how "

@@ -15,11 +15,10 @@ from scipy.linalg import solve_triangular
 from scipy.linalg.blas import dtrsm
 
 from sortal.errors import FormatError, InputError
+from sortal.summaries.moments import Tiles
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sortal._typing import Float, Places
+    from sortal._typing import Counts, Float, Places
     from sortal.kernels.model import KernelFunction, KernelInputs
     from sortal.kernels.solve import ReportProgress
 
@@ -33,14 +32,13 @@ _ROWS_A_CLASS, _MOST_ROWS = 5_000, 50_000
 # Beyond this condition of K among the landmarks, moments of kernel values would lose digits.
 _WORST = 1e6
 
-# Features of a block that are in memory at a time.
-_MOST_CELLS = 1 << 25
+# Rows whose kernel values stay in the cache of a core while they are made.
+_STRIP = 128
 
 
-def block_rows(n_rows: int, n_classes: int, n_landmarks: int) -> int:
+def block_rows(n_rows: int, n_classes: int) -> int:
     """How many rows a block of the pass has, all nearly alike, so that threads end together."""
     most = min(_ROWS_A_CLASS * max(n_classes, 2), _MOST_ROWS, max(_ROWS_A_CLASS, -(-n_rows // 2)))
-    most = max(1, min(most, _MOST_CELLS // max(n_landmarks, 1)))
     n_blocks = max(1, -(-n_rows // most))
     return max(1, -(-n_rows // n_blocks))
 
@@ -90,16 +88,13 @@ class LandmarkSpace:
         """What the columns of the moments are called; the last is k(x, x)."""
         return (*(f"z{j + 1}" for j in range(self.n_landmarks)), "k(x,x)")
 
-    def columns(self, u: Float) -> Sequence[Float]:
-        """Of rows, given as inputs of the kernel, each feature and, last, k(x, x)."""
-        return [*self.features(u), self.kernel.diagonal(u)]
-
     def features(self, u: Float) -> Float:
-        """The features, a row each and a column a row of the table."""
-        values = self.kernel.matrix(self.basis, u)
-        if self.turned and values.size:
+        """The features of rows, given as inputs of the kernel."""
+        values = self.kernel.matrix(u, self.basis)
+        if self.turned:
             # BLAS reads columns: to it these are transposes, which it overwrites
-            return np.asarray(dtrsm(1.0, self.root.T, values.T, side=1, overwrite_b=1).T)
+            b = values.T
+            return np.asarray(dtrsm(1.0, self.root.T, b, side=0, trans_a=1, overwrite_b=1).T)
         return values
 
     @cached_property
@@ -109,6 +104,28 @@ class LandmarkSpace:
         if not self.turned:
             return identity
         return np.asarray(solve_triangular(self.root, identity, lower=True, check_finite=False).T)
+
+
+class FeatureTiles(Tiles):
+    """The features of rows and, last, k(x, x) as terms, some rows at a time."""
+
+    def __init__(self, space: LandmarkSpace, u: Float, units: Counts | None) -> None:
+        super().__init__([u] * len(space.names), (), (), units, None)
+        self._space, self._u = space, u
+
+    def centered(self, rows: Counts, origin: Float) -> Float:
+        """√u (z, 1, ‖z‖²) of rows, of few at a time, whose cells stay in the cache of a core."""
+        made = self._tile[: len(rows)]
+        made[:, -2] = 1.0
+        for start in range(0, len(rows), _STRIP):
+            some = slice(start, start + _STRIP)
+            u, z = self._u[rows[some]], made[some, :-2]
+            np.subtract(self._space.features(u), origin[:-1], out=z[:, :-1])
+            z[:, -1] = self._space.kernel.diagonal(u) - origin[-1]
+            np.einsum("ij,ij->i", z, z, out=made[some, -1])
+        if self._units is not None:
+            made *= np.sqrt(self._units[rows])[:, None]
+        return made
 
 
 # --- Landmarks: rows by whose kernel values all others are described -----------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -50,7 +50,7 @@ from sortal.errors import (
     warn,
 )
 from sortal.kernels.first_pass import refuse_beyond, rows_at, schema_of, select_rows, still_columns
-from sortal.kernels.landmarks import block_rows
+from sortal.kernels.landmarks import FeatureTiles, block_rows
 from sortal.kernels.model import (
     KernelLike,
     KernelModel,
@@ -64,6 +64,7 @@ from sortal.kernels.solve import (
     Dual,
     Features,
     Labeled,
+    StagedProgress,
     each,
     kernel_matrix,
     no_progress,
@@ -71,7 +72,7 @@ from sortal.kernels.solve import (
     solved_form,
 )
 from sortal.summaries.counts import DiscriminantSummary, count_rows, sizes_of
-from sortal.summaries.moments import measure_classes
+from sortal.summaries.moments import Tiles, measure_tiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -92,7 +93,7 @@ if TYPE_CHECKING:
     from sortal.discriminants.leave_one_out import FittedStatistics
     from sortal.discriminants.statistics import ClassStatistics
     from sortal.kernels.first_pass import BasisRows, KernelBasis
-    from sortal.kernels.solve import ReportProgress, StagedProgress
+    from sortal.kernels.solve import ReportProgress
     from sortal.records.tables import Table
     from sortal.summaries.class_moments import ClassMoments
     from sortal.summaries.counts import RowCounts
@@ -327,10 +328,11 @@ def measure_rows(
     rows: Places | None = None,
 ) -> ClassMoments:
     """The moments of the classes: of all rows as basis weights alone, else of landmark features."""
-    space = basis.space
-    columns, names = ((), ()) if space is None else (space.columns(u), space.names)
-    with np.errstate(over="ignore", invalid="ignore"):  # what is beyond is said then
-        made = measure_classes(columns, (), (), labels, units, exponent, rows, names, (), None)
+    space, names = basis.space, ()
+    tiles = Tiles((), (), (), units, None)
+    if space is not None and u is not None:
+        tiles, names = FeatureTiles(space, u, units), space.names
+    made = measure_tiles(tiles, (names, (), ()), labels, units, exponent, rows)
     if made is None:
         raise beyond()
     return made
@@ -352,7 +354,7 @@ def count_training(
     if space is None:
         return engine.reduce(source, count)
     n_classes = len(set(basis.rows.labels.tolist()))
-    most = block_rows(source.table.n_rows, n_classes, space.n_landmarks)
+    most = block_rows(source.table.n_rows, n_classes)
     source = replace(source, block_rows=most)
     return merge_all(each(engine.map(source, count), source.n_blocks, tell))
 
@@ -498,15 +500,39 @@ def class_counts(counts: DiscriminantSummary, classes: Values) -> tuple[Float, F
 
 # --- The solution --------------------------------------------------------------------------------
 
+# The problem with the ridge that leaving out rows chooses, and what was tried.
+ChooseRidge: TypeAlias = (
+    "Callable[[KernelProblem, Training, StagedProgress], tuple[KernelProblem, Table]]"
+)
 
-def build_model(
-    problem: KernelProblem,
+# What share of a fit is done with the moments of landmarks, where a ridge is chosen after it.
+SUMMED = 0.4
+
+
+def summarize(training: Training, basis: KernelBasis, options: KernelOptions) -> KernelSummary:
+    """What is counted of the rows of a fit."""
+    stop = SUMMED if options.ridge == "loo" else 0.9
+    tell = StagedProgress(options.progress).part(0.2, stop)
+    counts = count_training(training, basis, tell, fills=options.missing == "mean")
+    return KernelSummary(basis, counts)
+
+
+def learn(
+    choose_ridge: ChooseRidge,
+    summary: KernelSummary,
+    schema: Schema,
+    options: KernelOptions,
     training: Training | None,
-    progress: StagedProgress,
-    curve: Table | None = None,
 ) -> KernelModel:
-    """The model of a problem whose ridge is known; `curve` is what was tried to choose it."""
-    basis, rows, labeled = problem.summary.basis, problem.basis, problem.labeled
+    """The model of a summary, with the ridge that is given or chosen."""
+    problem = KernelProblem(summary, schema.classes, options)
+    progress = StagedProgress(options.progress)
+    problem.check()
+    curve = None
+    if options.ridge == "loo":
+        assert training is not None  # noqa: S101  (pieces were refused)
+        problem, curve = choose_ridge(problem, training, progress)
+    basis, rows, labeled = summary.basis, problem.basis, problem.labeled
     penalty = problem.options.penalty
     form: Dual | Features
     if basis.space is None:

@@ -27,7 +27,7 @@ from sortal.discriminants.leave_one_out import (
 )
 from sortal.engines import gather
 from sortal.kernels.first_pass import rows_at, taking_part
-from sortal.kernels.learn import RIDGES, KernelProblem, basis_matrix, count_training
+from sortal.kernels.learn import RIDGES, SUMMED, KernelProblem, basis_matrix, count_training
 from sortal.kernels.model import rows_at_a_time
 from sortal.kernels.solve import (
     Dual,
@@ -151,21 +151,18 @@ class DenseLeaveOut:
 
     def each(self, penalties: Sequence[float]) -> Iterator[RowsWithoutThemselves]:
         """For each μ, or ε, the rows class by class; by weight, too, where factors depend on it."""
-        fitted, codes, v = self.problem.fitted, self.codes, self.problem.basis.weight
-        if not fitted.by_weight:
-            solved = self._solved(fitted.factors(fitted.stats.weight), penalties)
-            for g in np.unique(codes):
-                yield self._left(np.flatnonzero(codes == g), int(g), solved)
-            return
-        for g in np.unique(codes):
-            for own in np.unique(v[codes == g]):
+        fitted, codes = self.problem.fitted, self.codes
+        own = self.problem.basis.weight * fitted.by_weight
+        solved: list[SolvedRows] = []
+        for g, v in sorted(set(zip(codes.tolist(), own.tolist(), strict=True))):
+            if fitted.by_weight or not solved:
                 weight = fitted.stats.weight.copy()
-                weight[g] = max(weight[g] - own, 0.0)
+                weight[g] = max(weight[g] - v, 0.0)
                 factor = fitted.factors(weight).copy()
                 # a class that goes with its row has no scatter, whatever it weighs
                 factor[g] = factor[g] or 1.0
-                rows = np.flatnonzero((codes == g) & (v == own))
-                yield self._left(rows, int(g), self._solved(factor, penalties))
+                solved = self._solved(factor, penalties)
+            yield self._left(np.flatnonzero((codes == g) & (own == v)), g, solved)
 
     def _form(self, labeled: Labeled, mu: float | None) -> Dual | Features:
         make = partial(basis_matrix, self.problem, self.training, self.tell)
@@ -319,9 +316,6 @@ class LandmarkLeaveOut:
 
 # --- The rows of a fit left out, and the ridge that is chosen by it ------------------------------
 
-# What share of a fit is done with the moments of landmarks, where a ridge is chosen after it.
-SUMMED = 0.4
-
 
 def leave_out(
     fitted: Fitted[KernelOptions, KernelSummary, KernelModel], training: Training
@@ -395,8 +389,8 @@ def _ask_landmarks(
         read = space.inputs(batch)
         z = space.features(read.u)
         if not fills:
-            z[:, (read.missing & ~read.unknown).any(axis=1)] = np.nan
-        columns = tuple(map(NumberColumn, z))
+            z[(read.missing & ~read.unknown).any(axis=1)] = np.nan
+        columns = tuple(map(NumberColumn, np.ascontiguousarray(z.T)))
         return ask(replace(batch, columns=columns, matrix=None))
 
     most = min(rows_at_a_time(space.n_landmarks), training.source.rows_per_block)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, TypeAlias, get_args
 
 import numpy as np
 from scipy.linalg import eigvalsh
@@ -58,6 +58,17 @@ _MOST_EXPONENT = 1e5
 def kernel_name(kernel: KernelLike) -> str:
     """A kernel's name; of a function, that it is one."""
     return kernel if isinstance(kernel, str) else "callable"
+
+
+class HasKernel(Protocol):
+    """Options with a kernel."""
+
+    kernel: KernelLike
+
+
+def is_matrix(options: HasKernel) -> bool:
+    """Whether tables are matrices of kernel values."""
+    return kernel_name(options.kernel) == "precomputed"
 
 
 @dataclass(frozen=True)
