@@ -11,16 +11,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from sortal import KernelDiscriminant
 from sortal.kernels import landmarks as kernel_space
-from sortal.kernels import solve as kernel_dense
+from sortal.kernels import model as kernel_dense
+from sortal.kernels.first_pass import Labeled
 from sortal.kernels.landmarks import choose_landmarks
-from sortal.kernels.model import KernelFunction, positive
+from sortal.kernels.model import KernelFunction, kernel_matrix, no_progress, positive
 from sortal.kernels.solve import (
     Dual,
     Features,
-    Labeled,
     condition_of,
-    kernel_matrix,
-    no_progress,
     solve_features,
     solved_form,
     whitened_features,

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -38,19 +38,19 @@ from sortal.kernels.model import (
     kernel_name,
     positive,
 )
-from sortal.kernels.solve import StagedProgress
 from sortal.summaries.counts import count_rows, whole_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from numpy.typing import NDArray
 
-    from sortal._typing import Counts, Float, Label, Mask, Places
+    from sortal._typing import Codes, Counts, Float, Label, Mask, Places
     from sortal.base.learner import Training
     from sortal.data.columns import Values
     from sortal.data.sources import Batch, DataTable
     from sortal.kernels.learn import KernelOptions
+    from sortal.kernels.model import ReportProgress
     from sortal.summaries.value_tables import BayesSummary
 
 
@@ -306,6 +306,39 @@ def sample_size(asked: int, n: int) -> int:
     return min(n, max(asked, min(MOST_SAMPLED, max(5 * asked, _LEAST_SAMPLED))))
 
 
+# --- How far a fit is ----------------------------------------------------------------------------
+
+T = TypeVar("T")
+
+# A user's function is told how many parts are done, of so many.
+ALL = 100
+
+
+class StagedProgress:
+    """Calls `progress(done, 100)` whenever another part is done; what it raises ends the fit."""
+
+    def __init__(self, progress: Callable[[int, int], object] | None) -> None:
+        self.progress, self.done = progress, 0
+
+    def part(self, start: float, stop: float) -> ReportProgress:
+        """For a stretch of the work, from one share of the whole to another."""
+        return lambda share: self.tell(start + (stop - start) * share)
+
+    def tell(self, share: float) -> None:
+        """So much of the whole is done."""
+        done = int(ALL * share + 1e-9)
+        if done > self.done and self.progress is not None:
+            self.done = done
+            self.progress(done, ALL)
+
+
+def each(items: Iterable[T], n: int, tell: ReportProgress) -> Iterator[T]:
+    """Items as they come, of which there are n; how far that is, is told."""
+    for i, item in enumerate(items):
+        tell((i + 1) / n)
+        yield item
+
+
 # --- The rows of the basis -----------------------------------------------------------------------
 
 
@@ -344,6 +377,56 @@ class KernelBasis:
     def space(self) -> LandmarkSpace | None:
         """Of landmarks, their space."""
         return LandmarkSpace(self.kernel, self.inputs, self.rows.u) if self.asked else None
+
+
+@dataclass(frozen=True, eq=False)
+class Labeled:
+    """The classes of the rows that take part, as codes, and their weights v, all above 0."""
+
+    codes: Codes
+    weight: Float
+    n_classes: int
+
+    @cached_property
+    def sizes(self) -> Float:
+        """n_c, the weight of each class."""
+        return np.bincount(self.codes, self.weight, self.n_classes).astype(np.float64)
+
+    @property
+    def root(self) -> Float:
+        """√v."""
+        return np.sqrt(self.weight)
+
+    @property
+    def share(self) -> Float:
+        """s = √v / √Σv, of length one."""
+        return np.asarray(self.root / np.sqrt(self.weight.sum()))
+
+    @property
+    def stays(self) -> Float:
+        """1 - v / n_c: the squared length of a row of the identity, less the mean of its class."""
+        return np.asarray(1.0 - self.weight / self.sizes[self.codes])
+
+    def indicators(self) -> Float:
+        """Z: √v_i / √n_c in the column of the class, whose columns are orthonormal."""
+        size = self.sizes
+        Z = np.zeros((len(self.codes), self.n_classes))
+        Z[np.arange(len(Z)), self.codes] = self.root / np.sqrt(size[self.codes])
+        return Z
+
+    def means(self, projected: Float) -> Float:
+        """The mean of each class along each direction, 0 for one without rows. (ZM 20.16)"""
+        safe = np.where(self.sizes > 0, self.sizes, 1.0)
+        return self.sums(self.weight[:, None] * projected) / safe[:, None]
+
+    def sums(self, parts: Float) -> Float:
+        """Sums over the rows of each class, a column each."""
+        made = [np.bincount(self.codes, part, self.n_classes) for part in parts.T]
+        return np.stack(made, axis=1) if made else np.zeros((self.n_classes, 0))
+
+    def take(self, rows: Places) -> Labeled:
+        """Some of the rows."""
+        return replace(self, codes=self.codes[rows], weight=self.weight[rows])
 
 
 def select_rows(*, fills: bool, without: Collection[Label] = ()) -> Callable[[Batch], Mask]:

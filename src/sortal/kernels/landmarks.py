@@ -15,12 +15,11 @@ from scipy.linalg import solve_triangular
 from scipy.linalg.blas import dtrsm
 
 from sortal.errors import FormatError, InputError
-from sortal.summaries.moments import Tiles
+from sortal.summaries.moments import ClassTiles
 
 if TYPE_CHECKING:
     from sortal._typing import Counts, Float, Places
-    from sortal.kernels.model import KernelFunction, KernelInputs
-    from sortal.kernels.solve import ReportProgress
+    from sortal.kernels.model import KernelFunction, KernelInputs, ReportProgress
 
 
 # --- Landmark space: rows as kernel values with landmarks, and their class moments there ---------
@@ -106,7 +105,7 @@ class LandmarkSpace:
         return np.asarray(solve_triangular(self.root, identity, lower=True, check_finite=False).T)
 
 
-class FeatureTiles(Tiles):
+class FeatureTiles(ClassTiles):
     """The features of rows and, last, k(x, x) as terms, some rows at a time."""
 
     def __init__(self, space: LandmarkSpace, u: Float, units: Counts | None) -> None:

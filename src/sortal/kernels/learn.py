@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
@@ -24,8 +23,6 @@ from sortal.base.options import (
 )
 from sortal.data.columns import CategoryColumn, ColumnSchema, Schema
 from sortal.decision.options import (
-    as_real,
-    is_whole,
     non_negative,
     read_class_weight,
     read_priors,
@@ -49,30 +46,40 @@ from sortal.errors import (
     counted,
     warn,
 )
-from sortal.kernels.first_pass import refuse_beyond, rows_at, schema_of, select_rows, still_columns
+from sortal.kernels.first_pass import (
+    Labeled,
+    StagedProgress,
+    each,
+    refuse_beyond,
+    rows_at,
+    schema_of,
+    select_rows,
+    still_columns,
+)
 from sortal.kernels.landmarks import FeatureTiles, block_rows
 from sortal.kernels.model import (
+    MOST_DEGREE,
     KernelLike,
     KernelModel,
-    KernelName,
     Penalty,
     beyond,
+    check_constant,
+    check_degree,
+    check_kernel,
+    check_width,
+    kernel_matrix,
     kernel_name,
+    no_progress,
     positive,
 )
 from sortal.kernels.solve import (
     Dual,
     Features,
-    Labeled,
-    StagedProgress,
-    each,
-    kernel_matrix,
-    no_progress,
     solve_features,
     solved_form,
 )
 from sortal.summaries.counts import DiscriminantSummary, count_rows, sizes_of
-from sortal.summaries.moments import Tiles, measure_tiles
+from sortal.summaries.moments import ClassTiles, measure_tiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -93,7 +100,7 @@ if TYPE_CHECKING:
     from sortal.discriminants.leave_one_out import FittedStatistics
     from sortal.discriminants.statistics import ClassStatistics
     from sortal.kernels.first_pass import BasisRows, KernelBasis
-    from sortal.kernels.solve import ReportProgress
+    from sortal.kernels.model import ReportProgress
     from sortal.records.tables import Table
     from sortal.summaries.class_moments import ClassMoments
     from sortal.summaries.counts import RowCounts
@@ -106,42 +113,6 @@ Rule = Literal["gaussian", "nearest_mean"]
 SolverChoice = Literal["auto", "dense", "landmarks"]
 Missing = Literal["drop_rows", "mean", "error"]
 Unknown = Literal["skip", "error"]
-
-# The largest power of 2 that float64 holds is 2^1023.
-MOST_DEGREE = 1000
-
-
-def _kernel(name: str, given: object) -> object:
-    names = get_args(KernelName)
-    if callable(given) or (isinstance(given, str) and given in names):
-        return given
-    raise ParameterError(
-        f"{name}={brief(given)} is not known: it can be {', '.join(map(repr, names))}, or a "
-        "function of two matrices of rows."
-    )
-
-
-def _width(name: str, given: object) -> float | None:
-    if given is None or 0 < as_real(given) < math.inf:
-        return None if given is None else as_real(given)
-    raise ParameterError(f"{name}={brief(given)} cannot be used: give a number above 0, or None.")
-
-
-def _degree(name: str, given: int) -> int:
-    if is_whole(given) and 1 <= given <= MOST_DEGREE:
-        return int(given)
-    raise ParameterError(
-        f"{name}={brief(given)} cannot be used: give a whole number from 1 to {MOST_DEGREE}."
-    )
-
-
-def _constant(name: str, given: object) -> float:
-    if as_real(given) < 0:
-        raise ParameterError(
-            f"{name}={brief(given)} cannot be used: below 0, (γ uᵀu' + coef0)^degree is no inner "
-            "product. Give a number of at least 0."
-        )
-    return non_negative(name, given)
 
 
 def _ridge(name: str, given: object) -> object:
@@ -165,7 +136,7 @@ class KernelOptions:
         two rows; a function of two matrices of inputs, which gives the matrix of kernel values;
         or, for "precomputed", X is that matrix, of all rows of the fit with each other, and at
         predict of the rows asked about with all rows of the fit.""",
-        _kernel,
+        check_kernel,
     )
     _: KW_ONLY
     gamma: float | None = option(
@@ -173,10 +144,10 @@ class KernelOptions:
         "float",
         """γ above 0. None: one over the sum of the variances of the inputs for "rbf", of their
         standard deviations for "laplacian", and 1 for "poly".""",
-        _width,
+        check_width,
     )
-    degree: int = option(2, f"int from 1 to {MOST_DEGREE}", 'Of "poly".', _degree)
-    coef0: float = option(0.0, "float of at least 0", 'Of "poly".', _constant)
+    degree: int = option(2, f"int from 1 to {MOST_DEGREE}", 'Of "poly".', check_degree)
+    coef0: float = option(0.0, "float of at least 0", 'Of "poly".', check_constant)
     scale: Scale | None = one_of(
         Scale,
         "auto",
@@ -328,8 +299,8 @@ def measure_rows(
     rows: Places | None = None,
 ) -> ClassMoments:
     """The moments of the classes: of all rows as basis weights alone, else of landmark features."""
-    space, names = basis.space, ()
-    tiles = Tiles((), (), (), units, None)
+    space, tiles = basis.space, ClassTiles((), (), (), units, None)
+    names: tuple[str, ...] = ()
     if space is not None and u is not None:
         tiles, names = FeatureTiles(space, u, units), space.names
     made = measure_tiles(tiles, (names, (), ()), labels, units, exponent, rows)

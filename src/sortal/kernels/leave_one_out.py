@@ -26,16 +26,13 @@ from sortal.discriminants.leave_one_out import (
     score_grid,
 )
 from sortal.engines import gather
-from sortal.kernels.first_pass import rows_at, taking_part
+from sortal.kernels.first_pass import Labeled, each, rows_at, taking_part
 from sortal.kernels.learn import RIDGES, SUMMED, KernelProblem, basis_matrix, count_training
-from sortal.kernels.model import rows_at_a_time
+from sortal.kernels.model import no_progress, rows_at_a_time
 from sortal.kernels.solve import (
     Dual,
     Features,
-    Labeled,
     canonical_directions,
-    each,
-    no_progress,
     solve_features,
     solved_form,
     whitened_features,
@@ -44,19 +41,16 @@ from sortal.kernels.solve import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from numpy.typing import NDArray
-
-    from sortal._typing import Float, Mask, Places
+    from sortal._typing import Codes, Float, Mask, Places
     from sortal.base.learner import Fitted, Training
     from sortal.data.sources import Batch
     from sortal.discriminants.leave_one_out import ClassesWithoutRow
     from sortal.discriminants.statistics import ClassStatistics
+    from sortal.kernels.first_pass import StagedProgress
     from sortal.kernels.learn import KernelOptions, KernelSummary
-    from sortal.kernels.model import KernelModel
-    from sortal.kernels.solve import Canonical, ReportProgress, StagedProgress, Whitened
+    from sortal.kernels.model import KernelModel, ReportProgress
+    from sortal.kernels.solve import Canonical, Whitened
     from sortal.records.tables import Table
-
-    Codes = NDArray[np.integer]
 
 T = TypeVar("T")
 
@@ -124,8 +118,8 @@ def squares_or_again(
     squares = squares_without(h, ways, own, np.where(safe, rest, 1.0), g, left, most)
     for i in np.flatnonzero(~safe).tolist():
         features, u = others(i)
-        plain = {"to_coefs": np.eye(len(u)), "sizes": None, "origin": 0.0, "trace": None}
-        solved = solve_features(replace(features, **plain), mu).along(most)
+        plain = replace(features, to_coefs=np.eye(len(u)), sizes=None, origin=0.0, trace=None)
+        solved = solve_features(plain, mu).along(most)
         squares[:, i] = (((u @ solved.coefs - solved.means) / solved.lengths) ** 2).sum(axis=1)
     return squares
 

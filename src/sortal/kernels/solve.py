@@ -7,11 +7,9 @@ as large as K, bordered by the classes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.linalg import cholesky, eigh, solve_triangular
@@ -20,20 +18,14 @@ from scipy.linalg.lapack import dpocon, dpotrf, dpstrf, dtrtri
 
 from sortal.decision.geometry import EPS, VARIANCE_FLOOR
 from sortal.engines import one_blas_thread
+from sortal.kernels.model import TILE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable
 
-    from numpy.typing import NDArray
+    from sortal._typing import Float, Mask
+    from sortal.kernels.first_pass import Labeled
 
-    from sortal._typing import Float, Mask, Places
-    from sortal.kernels.model import KernelFunction
-
-    Codes = NDArray[np.integer]
-
-
-# Told the share of the work that is done; what it raises ends the work.
-ReportProgress = Callable[[float], object]
 
 # An eigenvalue below this share of the largest is what rounding has left of none.
 NOTHING = 1e-12
@@ -51,92 +43,7 @@ _ROUNDED = 8 * EPS
 _BLUR = 1e-9
 
 
-def no_progress(share: float) -> None:
-    """For whoever does not want to know."""
-
-
-T = TypeVar("T")
-
-# A user's function is told how many parts are done, of so many.
-ALL = 100
-
-
-class StagedProgress:
-    """Calls `progress(done, 100)` whenever another part is done; what it raises ends the fit."""
-
-    def __init__(self, progress: Callable[[int, int], object] | None) -> None:
-        self.progress, self.done = progress, 0
-
-    def part(self, start: float, stop: float) -> ReportProgress:
-        """For a stretch of the work, from one share of the whole to another."""
-        return lambda share: self.tell(start + (stop - start) * share)
-
-    def tell(self, share: float) -> None:
-        """So much of the whole is done."""
-        done = int(ALL * share + 1e-9)
-        if done > self.done and self.progress is not None:
-            self.done = done
-            self.progress(done, ALL)
-
-
-def each(items: Iterable[T], n: int, tell: ReportProgress) -> Iterator[T]:
-    """Items as they come, of which there are n; how far that is, is told."""
-    for i, item in enumerate(items):
-        tell((i + 1) / n)
-        yield item
-
-
 # --- What every form is given, and what it gives -------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class Labeled:
-    """The classes of the rows that take part, as codes, and their weights v, all above 0."""
-
-    codes: Codes
-    weight: Float
-    n_classes: int
-
-    @cached_property
-    def sizes(self) -> Float:
-        """n_c, the weight of each class."""
-        return np.bincount(self.codes, self.weight, self.n_classes).astype(np.float64)
-
-    @property
-    def root(self) -> Float:
-        """√v."""
-        return np.sqrt(self.weight)
-
-    @property
-    def share(self) -> Float:
-        """s = √v / √Σv, of length one."""
-        return np.asarray(self.root / np.sqrt(self.weight.sum()))
-
-    @property
-    def stays(self) -> Float:
-        """1 - v / n_c: the squared length of a row of the identity, less the mean of its class."""
-        return np.asarray(1.0 - self.weight / self.sizes[self.codes])
-
-    def indicators(self) -> Float:
-        """Z: √v_i / √n_c in the column of the class, whose columns are orthonormal."""
-        size = self.sizes
-        Z = np.zeros((len(self.codes), self.n_classes))
-        Z[np.arange(len(Z)), self.codes] = self.root / np.sqrt(size[self.codes])
-        return Z
-
-    def means(self, projected: Float) -> Float:
-        """The mean of each class along each direction, 0 for one without rows. (ZM 20.16)"""
-        safe = np.where(self.sizes > 0, self.sizes, 1.0)
-        return self.sums(self.weight[:, None] * projected) / safe[:, None]
-
-    def sums(self, parts: Float) -> Float:
-        """Sums over the rows of each class, a column each."""
-        made = [np.bincount(self.codes, part, self.n_classes) for part in parts.T]
-        return np.stack(made, axis=1) if made else np.zeros((self.n_classes, 0))
-
-    def take(self, rows: Places) -> Labeled:
-        """Some of the rows."""
-        return replace(self, codes=self.codes[rows], weight=self.weight[rows])
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,11 +182,10 @@ class Features:
         With a ridge μw = Bw/λ - S_w w is a sum over rows, as in the dual problem; where rounding
         would show in it, the least coefficients are taken.
         """
-        least = self.to_coefs @ v
-        if self.trace is None or self.labeled is None or not mu > 0 or np.isinf(values).any():
+        least, z, rows = self.to_coefs @ v, self.z, self.labeled
+        if self.trace is None or z is None or rows is None or not mu > 0 or np.isinf(values).any():
             return least
-        rows, codes = self.labeled, self.labeled.codes
-        away = (self.away @ v / values)[codes] - (self.z - self.means[codes]) @ v
+        away = (self.away @ v / values)[rows.codes] - (z - self.means[rows.codes]) @ v
         summed = rows.root[:, None] * away / mu
         return rows.root[:, None] * summed if is_sharp(summed, 1.0, self.trace) else least
 
@@ -376,7 +282,8 @@ def _least_first(v: Float, image: Float) -> Float:
 
 def solve_features(features: Features, mu: float) -> Solution:
     """Bv = λ(S_w + μ ridge)v, λ falling; without a ridge the limit of a vanishing one."""
-    found = _ridged(features, mu) if mu > 0 and features.z is None else None
+    ridge = features.ridge
+    found = _ridged(features, ridge, mu) if mu > 0 and ridge is not None else None
     v, inside, values, condition = _by_axes(features, mu) if found is None else found
     size = np.sqrt(((features.norm @ v) * v).sum(axis=0))
     v = v / size
@@ -403,12 +310,14 @@ def _by_axes(features: Features, mu: float) -> tuple[Float, Float, Float, float]
     return axes.turn @ found.v, inside, found.eigenvalues, condition
 
 
-def _ridged(features: Features, mu: float) -> tuple[Float, Float, Float, float] | None:
+def _ridged(
+    features: Features, ridge: Float, mu: float
+) -> tuple[Float, Float, Float, float] | None:
     """Where S_w + μ ridge is LLᵀ, directions are L⁻ᵀ times singular vectors of spread L⁻ᵀ.
 
     None where the ridge is below rounding, and might as well vanish.
     """
-    penalized = features.within + mu * features.ridge
+    penalized = features.within + mu * ridge
     try:
         lower = cholesky(penalized, lower=True, check_finite=False)
     except np.linalg.LinAlgError:
@@ -677,32 +586,3 @@ def _features(
         trace=trace if by_length else None,
         least_ridge=noise if by_length else noise**2,
     )
-
-
-# Rows and columns of K that are made at a time: a tile stays in the cache of a core.
-TILE = 256
-
-
-def kernel_matrix(
-    kernel: KernelFunction, basis: Float, threads: int, tell: ReportProgress
-) -> Float:
-    """K of all rows, exactly symmetric."""
-    n = len(basis)
-    K = np.empty((n, n))
-
-    def fill(start: int) -> None:
-        stop = min(start + TILE, n)
-        for left in range(0, stop, TILE):
-            right = min(left + TILE, stop)
-            tile = kernel.matrix(basis[start:stop], basis[left:right])
-            if left == start:
-                tile = (tile + tile.T) / 2  # a product may round u'u otherwise than uu'
-            K[start:stop, left:right] = tile
-            K[left:right, start:stop] = tile.T
-
-    # short strips first: the memory of K is then taken little by little, and the first word is soon
-    with ThreadPoolExecutor(threads) as pool:
-        for done, _ in enumerate(pool.map(fill, range(0, n, TILE))):
-            tell(min(1.0, (done + 1) * TILE / n))
-    K[np.diag_indices(n)] = kernel.diagonal(basis)
-    return K

@@ -224,12 +224,12 @@ def measure_classes(
     cannot be added up.
     """
     terms = tuple(numbers), tuple(categories), tuple(values)
-    tiles = Tiles(columns, codes, values, units, fill)
+    tiles = ClassTiles(columns, codes, values, units, fill)
     return measure_tiles(tiles, terms, labels, units, exponent, rows)
 
 
 def measure_tiles(
-    tiles: Tiles,
+    tiles: ClassTiles,
     terms: tuple[tuple[str, ...], tuple[str, ...], tuple[Values, ...]],
     labels: CategoryColumn,
     units: Counts | None,
@@ -265,7 +265,7 @@ def _by_class(
     return kept(labels.values, sizes > 0), [part for part in parts if len(part)]
 
 
-class Tiles:
+class ClassTiles:
     """The rows of a block as terms, some at a time."""
 
     def __init__(
