@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sortal._typing import Codes, Counts, Float, Label, Mask, Places
+    from sortal._typing import Counts, Float, Label, Mask, Places
     from sortal.base.learner import Training
     from sortal.data.columns import Values
     from sortal.data.sources import Batch, DataTable
@@ -383,7 +383,7 @@ class KernelBasis:
 class Labeled:
     """The classes of the rows that take part, as codes, and their weights v, all above 0."""
 
-    codes: Codes
+    codes: Counts
     weight: Float
     n_classes: int
 

@@ -41,7 +41,7 @@ from sortal.kernels.solve import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from sortal._typing import Codes, Float, Mask, Places
+    from sortal._typing import Counts, Float, Mask, Places
     from sortal.base.learner import Fitted, Training
     from sortal.data.sources import Batch
     from sortal.discriminants.leave_one_out import ClassesWithoutRow
@@ -139,7 +139,7 @@ class DenseLeaveOut:
     tell: ReportProgress
 
     @cached_property
-    def codes(self) -> Codes:
+    def codes(self) -> Counts:
         """The classes of the rows."""
         return self.problem.basis.codes(self.problem.classes)
 
