@@ -196,7 +196,6 @@ PRUNED: dict[str, dict[str, Any]] = {
     **{f"pessimistic {c}": {"confidence": c} for c in (0.25, 0.1, 0.02, 0.01, 0.005, 0.001)},
     "pessimistic 0.005, 3 a leaf": {"confidence": 0.005, "min_samples_leaf": 3},
     "pessimistic 0.005, 5 a leaf": {"confidence": 0.005, "min_samples_leaf": 5},
-    "pessimistic 0.005, raising": {"confidence": 0.005, "subtree_raising": True},
     "cp 0.01": {"pruning": "cost_complexity", "cp": 0.01},
     "cp 0.005": {"pruning": "cost_complexity", "cp": 0.005},
 }

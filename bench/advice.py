@@ -27,7 +27,7 @@ from scipy.special import stdtr
 from harness import Result
 from sortal.decision.options import read_costs
 from sortal.decision.posterior import decide
-from sortal.tasks.compare.candidates import CONSTANT, as_matrix, make_baseline
+from sortal.tasks.baselines import CONSTANT, as_matrix, make_baseline
 from sortal.tasks.compare.choose import (
     ScoredCandidate,
     Yardstick,

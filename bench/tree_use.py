@@ -45,7 +45,6 @@ def validation() -> Result:
         "one fit": fit(X, y),
         "cost_complexity, 10 folds": fit(X, y, pruning="cost_complexity"),
         "pessimistic": fit(X, y, pruning="pessimistic"),
-        "pessimistic, raising": fit(X, y, pruning="pessimistic", subtree_raising=True),
     }
     question = "pruning, 100,000 × 20 numbers"
     return compare(question, calls, "Bar: ten folds in less than 12 fits")

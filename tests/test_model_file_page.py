@@ -1,4 +1,4 @@
-"""The page and the JSON Schema of the model file follow from the layouts."""
+"""The page and the JSON Schema of the model file follow from the records."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 
 from sortal import TreeClassifier, datasets
 from sortal.base.save import parts_of
+from sortal.modelfile.archive import FORMAT, VERSION
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -25,13 +26,13 @@ def tool(name: str) -> Any:
     return module
 
 
-def test_the_json_schema_is_that_of_the_layouts() -> None:
+def test_the_json_schema_is_that_of_the_records() -> None:
     made = tool("model_schema").made()
     assert (ROOT / "docs" / "model_file.schema.json").read_text(encoding="utf-8") == made
     jsonschema.Draft202012Validator.check_schema(json.loads(made))
 
 
-def test_the_tables_of_the_page_are_those_of_the_layouts() -> None:
+def test_the_tables_of_the_page_are_those_of_the_records() -> None:
     page = (ROOT / "docs" / "model_file.md").read_text(encoding="utf-8")
     assert tool("model_tables").made() == page
     assert page.count("<!-- tables of") == 9
@@ -40,7 +41,7 @@ def test_the_tables_of_the_page_are_those_of_the_layouts() -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"version": 2},
+        {"version": 1},
         {"more": 1},
         {"model": {}},
         {"state": {}},
@@ -50,7 +51,8 @@ def test_the_tables_of_the_page_are_those_of_the_layouts() -> None:
     ],
 )
 def test_the_json_schema_refuses_what_a_reader_would(change: dict[str, Any]) -> None:
-    manifest = parts_of(TreeClassifier().fit(datasets.iris(), "species")).manifest
+    parts = parts_of(TreeClassifier().fit(datasets.iris(), "species")).manifest
+    manifest = {"format": FORMAT, "version": VERSION, **parts}
     validator = jsonschema.Draft202012Validator(tool("model_schema").schema())
     validator.validate(manifest)
     with pytest.raises(jsonschema.ValidationError):

@@ -1,4 +1,4 @@
-"""Write docs/model_file.schema.json, the JSON Schema of manifests, which follows from the layouts.
+"""Write docs/model_file.schema.json, the JSON Schema of manifests, which follows from the records.
 
 python tools/model_schema.py            write it
 python tools/model_schema.py --check    change nothing; fail if it is out of date
@@ -16,8 +16,17 @@ from typing import Any
 from sortal.base.save import FitCall, kept_of
 from sortal.modelfile import fields
 from sortal.modelfile.archive import FORMAT, VERSION
-from sortal.modelfile.arrays import Array, OneOf, OptionsField, RecordField, SummaryField
-from sortal.modelfile.fields import KINDS, LABEL_TYPE, LabelType, Layout, SchemaField, ValuesField
+from sortal.modelfile.arrays import TYPES
+from sortal.modelfile.fields import (
+    KINDS,
+    LABEL_TYPE,
+    Array,
+    LabelType,
+    OptionsField,
+    SchemaField,
+    ValuesField,
+)
+from sortal.modelfile.record import OneOf, RecordField
 from sortal.modelfile.values import ODD
 from sortal.tasks.registry import estimator_named, learners
 
@@ -34,7 +43,7 @@ def schema() -> dict[str, Any]:
     for name in ESTIMATORS:
         kept = dict(kept_of(estimator_named(name)))
         model = kept.pop("model")
-        then = {"state": _object(Layout(**kept), defs), "model": _schema_of(model, defs)}
+        then = {"state": _object(kept, defs), "model": _schema_of(model, defs)}
         condition = {"properties": {"estimator": {"const": name}}}
         cases.append({"if": condition, "then": {"properties": then}})
     plain = {"$ref": "#/$defs/plain"}
@@ -52,7 +61,7 @@ def schema() -> dict[str, Any]:
     }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "manifest.json of a model file of sortal, version 1",
+        "title": f"manifest.json of a model file of sortal, version {VERSION}",
         **_closed(parts),
         "allOf": cases,
         "$defs": dict(sorted(defs.items())),
@@ -106,7 +115,7 @@ COMMON: dict[str, Any] = {
         "type": "object",
         "properties": {
             "name": {"type": "string", "pattern": "^[A-Za-z0-9_.-]{1,200}$"},
-            "type": {"enum": list(fields.TYPES)},
+            "type": {"enum": list(TYPES)},
             "shape": {"type": "array", "items": COUNT, "maxItems": 3},
             "axes": {"type": "array", "items": COUNT, "maxItems": 3},
         },
@@ -128,7 +137,6 @@ def _plainly(described: dict[str, Any]) -> Any:
 
 _schema_of.register(fields.Flag)(_plainly({"type": "boolean"}))
 _schema_of.register(fields.CellField)(_plainly(DEF["plain"]))
-_schema_of.register(SummaryField)(_plainly({"const": {"member": "summary"}}))
 _schema_of.register(SchemaField)(_plainly(DEF["schema"]))
 _schema_of.register(ValuesField)(_plainly(DEF["values"]))
 _schema_of.register(LabelType)(_plainly({"type": "string", "pattern": f"^({LABEL_TYPE.pattern})$"}))
@@ -178,7 +186,7 @@ def _(kind: RecordField[Any], defs: dict[str, Any]) -> dict[str, Any]:
     name = kind.cls.__name__
     if name not in defs:
         defs[name] = {}
-        defs[name] = _object(kind.layout, defs)
+        defs[name] = _object(kind.written, defs)
     return {"$ref": f"#/$defs/{name}"}
 
 
@@ -186,7 +194,7 @@ def _(kind: RecordField[Any], defs: dict[str, Any]) -> dict[str, Any]:
 def _(kind: OneOf, defs: dict[str, Any]) -> dict[str, Any]:
     options = []
     for word, record in kind.records.items():
-        found = _object(record.layout, defs)
+        found = _object(record.written, defs)
         options.append(_closed({"is": {"const": word}, **found["properties"]}))
     return {"oneOf": options}
 
@@ -197,8 +205,7 @@ def _(kind: OptionsField[Any], defs: dict[str, Any]) -> dict[str, Any]:  # noqa:
     return _closed(dict.fromkeys(names, DEF["plain"]))
 
 
-def _object(layout: Layout, defs: dict[str, Any]) -> dict[str, Any]:
-    written = {n: k for n, k in layout.items() if not isinstance(k, fields.FromSchema)}
+def _object(written: dict[str, Any], defs: dict[str, Any]) -> dict[str, Any]:
     return _closed({name: _schema_of(kind, defs) for name, kind in written.items()})
 
 
@@ -207,7 +214,7 @@ DATA = _closed(
         "rows": {"type": ["integer", "null"], "minimum": 0},
         "fingerprint": {"type": "string", "pattern": "^sha256:[0-9a-f]{64}$"},
         "of": {"type": "string"},
-        "fit": {"anyOf": [{"type": "null"}, _object(FitCall.LAYOUT, COMMON)]},
+        "fit": {"anyOf": [{"type": "null"}, _object(RecordField(FitCall).written, COMMON)]},
     }
 )
 

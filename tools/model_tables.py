@@ -1,4 +1,4 @@
-"""Write the tables of docs/model_file.md, which follow from the layouts.
+"""Write the tables of docs/model_file.md, which follow from the records.
 
 python tools/model_tables.py            write them
 python tools/model_tables.py --check    change nothing; fail if they are out of date
@@ -18,8 +18,8 @@ from typing import Any
 
 from sortal.base.save import STATE, kept_of
 from sortal.modelfile import fields
-from sortal.modelfile.arrays import Array, OneOf, OptionsField, RecordField, SummaryField
-from sortal.modelfile.fields import LabelType, SchemaField, ValuesField
+from sortal.modelfile.fields import Array, LabelType, OptionsField, SchemaField, ValuesField
+from sortal.modelfile.record import OneOf, RecordField
 from sortal.tasks.registry import estimator_named
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "model_file.md"
@@ -50,8 +50,7 @@ class Tables:
     def _describe(self, record: RecordField[Any]) -> str:
         name = record.cls.__name__
         words = _flowing(f"**{name}**. " + inspect.cleandoc(record.cls.__doc__ or ""))
-        written = {n: k for n, k in record.layout.items() if not isinstance(k, fields.FromSchema)}
-        return f"{words}\n\n{self._table(written)}"
+        return f"{words}\n\n{self._table(record.written)}"
 
     def _table(self, layout: dict[str, Any]) -> str:
         lines = ["| field | is |", "|---|---|"]
@@ -83,9 +82,7 @@ def _words(kind: Any) -> str:
 
 _words.register(fields.Flag)(lambda kind: "true or false")  # noqa: ARG005
 _words.register(fields.CellField)(lambda kind: "a cell, as plain data")  # noqa: ARG005
-_words.register(SummaryField)(lambda kind: "the member `summary`")  # noqa: ARG005
 _words.register(SchemaField)(lambda kind: "a schema")  # noqa: ARG005
-_words.register(ValuesField)(lambda kind: "a list of values")  # noqa: ARG005
 _words.register(LabelType)(lambda kind: "a type of labels")  # noqa: ARG005
 _words.register(fields.OptionalField)(lambda kind: f"null, or {_words(kind.kind)}")
 _words.register(fields.Named)(lambda kind: f"by name: {_words(kind.kind)}")
@@ -106,11 +103,19 @@ def _(kind: fields.Word) -> str:
     return "text" if not kind.choices else "one of " + ", ".join(f'"{c}"' for c in kind.choices)
 
 
+@_words.register
+def _(kind: ValuesField) -> str:
+    return "a list of values" + _length(kind.dim)
+
+
 @_words.register(fields.Several)
 def _(kind: fields.Several[Any]) -> str:
-    length = "" if kind.dim == "*" else f", one for each of the {kind.dim}"
-    length = f" of {kind.dim}" if kind.dim.isdigit() else length
+    length = f" of {kind.dim}" if kind.dim.isdigit() else _length(kind.dim)
     return f"a list{length}: {_words(kind.kind)}"
+
+
+def _length(dim: str) -> str:
+    return "" if dim == "*" else f", one for each of the {dim}"
 
 
 @_words.register

@@ -18,23 +18,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
-import numpy as np
 
 from sortal import displays
-from sortal.plotting.axes import (
-    BLACK,
-    class_entries,
-    color,
-    name_axes,
-    point_style,
-    write_legend,
-    write_title,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from matplotlib.axes import Axes
+    import numpy as np
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
@@ -88,21 +78,22 @@ def draw_directions(page: Page) -> Figure:
 def draw_gaussians(page: Page) -> Figure:
     """True parameters beside a fit to 30 rows a class."""
     figure, (left, right) = two_panels()
-    show = displays.RegionsDisplay.from_estimator
+    show = displays.DecisionsDisplay.from_estimator
     X, y = page["X"], page["y"]
-    show(page["true"], X, y, ax=left, title="The true Gaussians", legend=False, alpha=0.3)
-    show(page["model"], X, y, ax=right, title="Fitted to 30 rows of each", legend="beside")
+    true: dict[str, Any] = {"title": "The true Gaussians", "legend": False, "alpha": 0.3}
+    show(page["true"], X, y, ax=left, pairwise=True, **true)
+    title = "Fitted to 30 rows of each"
+    show(page["model"], X, y, ax=right, pairwise=True, title=title, legend="beside")
     return figure
 
 
 def draw_masking(page: Page) -> Figure:
     """Regression on indicators beside LDA."""
     figure, (left, right) = two_panels()
-    show = displays.RegionsDisplay.from_estimator
+    show = displays.DecisionsDisplay.from_estimator
     X, y = page["row"], page["row_y"]
-    rest: dict[str, Any] = {"pairwise": False}
-    show(page["regression"], X, y, ax=left, title="Indicator regression", legend=False, **rest)
-    show(page["unmasked"], X, y, ax=right, title="LDA", legend="beside", **rest)
+    show(page["regression"], X, y, ax=left, title="Indicator regression", legend=False)
+    show(page["unmasked"], X, y, ax=right, title="LDA", legend="beside")
     return figure
 
 
@@ -110,11 +101,10 @@ def draw_expansion(page: Page) -> Figure:
     """LDA on two attributes beside LDA on their quadratic expansion."""
     figure, (left, right) = two_panels()
     X, y = page["around"], page["around_y"]
-    show = displays.RegionsDisplay.from_estimator
-    rest: dict[str, Any] = {"pairwise": False, "legend": False}
-    plain = show(page["plain"], X, y, ax=left, title="LDA on two attributes", **rest)
-    draw_grid_regions(right, page["curved"], X, y, plain.box)
-    write_title(right, "LDA on the quadratic expansion")
+    show = displays.DecisionsDisplay.from_estimator
+    show(page["plain"], X, y, ax=left, title="LDA on two attributes", legend=False)
+    title = "LDA on the quadratic expansion"
+    show(page["curved"], X, y, ax=right, title=title, legend="beside")
     return figure
 
 
@@ -213,22 +203,6 @@ def draw_scores(page: Page) -> Figure:
 def draw_penguins(page: Page) -> str:
     """The tree of the README."""
     return str(page["tree"].to_svg(title="The tree of penguins"))
-
-
-def draw_grid_regions(ax: Axes, classifier: Any, X: Any, y: Any, box: Float) -> None:
-    """Regions of any classifier with functions: the lead of each over the others, on a grid."""
-    x1, x2 = np.meshgrid(*np.linspace(box[0], box[1], num=200).T)
-    g = classifier.decision_function(type(X)({"x1": x1.ravel(), "x2": x2.ravel()}))
-    handles = []
-    for k, label in enumerate(classifier.classes_):
-        lead = (g[:, k] - np.delete(g, k, axis=1).max(axis=1)).reshape(x1.shape)
-        ax.contourf(x1, x2, lead, levels=[0, np.inf], colors=[color(k)], alpha=0.13)
-        ax.contour(x1, x2, lead, levels=[0], colors=BLACK, linewidths=1.8)
-        mine = X[y == label].to_numpy()
-        handles.append(ax.scatter(mine[:, 0], mine[:, 1], zorder=3, **point_style(k)))
-    name_axes(ax, "x1", "x2")
-    entries = class_entries(classifier.classes_, np.unique_counts(y).counts)
-    write_legend(ax, handles, entries, outside=True)
 
 
 def draw_complexity(page: Page) -> Figure:

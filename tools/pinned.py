@@ -133,26 +133,35 @@ def _of_other(model: Any, X: Any, y: Any, _: Any) -> dict[str, Any]:
 
 @cache
 def record_classes() -> dict[str, type]:
-    """The classes of the package that define `to_dict`, wherever they are."""
+    """The classes of the package that have `to_dict`, wherever they are, but for their bases."""
     home, found = Path(sortal.__file__).parent.parent, dict[str, type]()
     for path in sorted(home.rglob("sortal/**/*.py")):
-        if "def to_dict" in path.read_text(encoding="utf-8"):
+        text = path.read_text(encoding="utf-8")
+        if "def to_dict" in text or "from sortal.records.tables import" in text:
             module = import_module(".".join(path.relative_to(home).with_suffix("").parts))
             kinds = {kind for kind in vars(module).values() if isinstance(kind, type)}
-            found |= {kind.__name__: kind for kind in kinds if "to_dict" in vars(kind)}
-    return {name: kind for name, kind in found.items() if not getattr(kind, "_is_protocol", False)}
+            found |= {kind.__name__: kind for kind in kinds if hasattr(kind, "to_dict")}
+    bases = {"Record", "Records", "Shown"}
+    return {
+        name: kind
+        for name, kind in found.items()
+        if name not in bases and name[0] != "_" and not getattr(kind, "_is_protocol", False)
+    }
 
 
 def pinned(make: Callable[..., Any], *given: Any, **how: Any) -> dict[str, Any]:
     """What is made, the records that were asked for `to_dict`, also by others, and warnings."""
     met: set[str] = set()
 
-    def noticed(name: str, to_dict: Any) -> Callable[[Any], Any]:
-        return lambda record: (met.add(name), to_dict(record))[1]  # type: ignore[func-returns-value]
+    def noticed(to_dict: Any) -> Callable[[Any], Any]:
+        return lambda record: (met.add(type(record).__name__), to_dict(record))[1]  # type: ignore[func-returns-value]
 
+    telling = {base for kind in record_classes().values() for base in kind.__mro__}
     with ExitStack() as stack:
-        for name, kind in record_classes().items():
-            stack.enter_context(patch.object(kind, "to_dict", noticed(name, vars(kind)["to_dict"])))
+        for kind in telling:
+            if "to_dict" in vars(kind):
+                told = noticed(vars(kind)["to_dict"])
+                stack.enter_context(patch.object(kind, "to_dict", told))
         made, warned = noting(partial(make, *given, **how))
     return {"records": sorted(met), "warnings": warned, **timeless(made)}
 

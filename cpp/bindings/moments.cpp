@@ -20,12 +20,12 @@ namespace {
 
 std::tuple<Array<std::int64_t>, Array<double>, Array<double>, Array<double>> class_moments(
     Strided<double> values, Vector<std::int32_t> classes, std::int64_t n_classes,
-    std::optional<Vector<std::int64_t>> units, bool wide) {
+    std::optional<Vector<std::int64_t>> units) {
     need(values.size() == classes.size(), "values and classes differ in length");
     sortal::ColumnMoments m;
     {
         nb::gil_scoped_release nogil;
-        m = sortal::class_moments(column_of(values), rows_of(classes, n_classes, units), wide);
+        m = sortal::class_moments(column_of(values), rows_of(classes, n_classes, units));
     }
     const auto K = static_cast<size_t>(n_classes);
     return {hand_over(std::move(m.units), {K}), hand_over(std::move(m.mean), {K}),
@@ -57,6 +57,14 @@ std::size_t length_of(const std::vector<Strided<double>>& columns,
     return n;
 }
 
+// Of the chosen rows, or the first n.
+void check_codes(const sortal::Design& design, const std::int64_t* chosen, std::int64_t n) {
+    for (std::size_t j = 0; j < design.codes.size(); ++j) {
+        need(sortal::codes_below(design.codes[j], chosen, n, design.sizes[j]),
+             "a code is too large");
+    }
+}
+
 std::int64_t center_rows(std::vector<Strided<double>> columns,
                          std::vector<Strided<std::int32_t>> codes, std::vector<std::int64_t> sizes,
                          std::optional<Vector<std::int64_t>> rows, Vector<double> origin,
@@ -78,9 +86,7 @@ std::int64_t center_rows(std::vector<Strided<double>> columns,
         need(chosen[i] >= 0 && static_cast<std::size_t>(chosen[i]) < n_rows,
              "a row lies outside the columns");
     }
-    for (std::size_t j = 0; j < codes.size(); ++j) {
-        need(sortal::codes_below(design.codes[j], chosen, n, sizes[j]), "a code is too large");
-    }
+    check_codes(design, chosen, n);
     return sortal::center_rows(design, chosen, n, origin.data(), fill ? fill->data() : nullptr,
                                scale ? scale->data() : nullptr, out.data());
 }
@@ -98,9 +104,7 @@ std::int64_t map_rows(std::vector<Strided<double>> columns,
     need(weights.shape(0) == out.shape(1), "weights and out differ in functions");
     need(offsets.size() == out.shape(1), "offsets and out differ in functions");
     nb::gil_scoped_release nogil;
-    for (std::size_t j = 0; j < codes.size(); ++j) {
-        need(sortal::codes_below(design.codes[j], n, sizes[j]), "a code is too large");
-    }
+    check_codes(design, nullptr, n);
     return sortal::map_rows(design, n, center.data(), weights.data(), offsets.data(),
                             static_cast<std::int64_t>(out.shape(1)), out.data());
 }
@@ -122,9 +126,7 @@ std::int64_t square_rows(std::vector<Strided<double>> columns,
     need(centers.shape(0) == out.shape(1), "centers and out differ in number");
     need(triangles.shape(0) == out.shape(1), "triangles and out differ in number");
     nb::gil_scoped_release nogil;
-    for (std::size_t j = 0; j < codes.size(); ++j) {
-        need(sortal::codes_below(design.codes[j], n, sizes[j]), "a code is too large");
-    }
+    check_codes(design, nullptr, n);
     return sortal::square_rows(design, n, centers.data(), rests.data(), triangles.data(),
                                static_cast<std::int64_t>(out.shape(1)),
                                static_cast<std::int64_t>(triangles.shape(2)), wide, out.data());
@@ -134,7 +136,7 @@ std::int64_t square_rows(std::vector<Strided<double>> columns,
 
 void bind_moments(nb::module_& m) {
     m.def("class_moments", &class_moments, "values"_a.noconvert(), "classes"_a.noconvert(),
-          "n_classes"_a, "units"_a.noconvert().none(), "wide"_a,
+          "n_classes"_a, "units"_a.noconvert().none(),
           "Per class units, mean, its tail and squared deviations of the values that are not NaN.");
     m.def("center_rows", &center_rows, "columns"_a.noconvert(), "codes"_a.noconvert(), "sizes"_a,
           "rows"_a.noconvert().none(), "origin"_a.noconvert(), "fill"_a.noconvert().none(),

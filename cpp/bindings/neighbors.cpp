@@ -39,7 +39,7 @@ neighbors::Metric metric_of(const Vector<double>& factors, double power, std::in
 // An index and the arrays that it reads.
 struct Search {
     nb::object numbers, codes;
-    std::int64_t n, m, c;
+    std::int64_t m, c;
     std::unique_ptr<neighbors::Index> index;
 };
 
@@ -51,16 +51,14 @@ Search* scan(Rows<T> numbers, Codes codes, Vector<double> factors, double power,
     const auto rows = rows_of(numbers);
     auto index =
         neighbors::scan_index<T>(rows, codes_of(codes), metric_of(factors, power, n_columns));
-    return new Search{nb::cast(numbers),
-                      nb::cast(codes),
-                      rows.n,
-                      rows.m,
-                      static_cast<std::int64_t>(codes.shape(1)),
-                      std::move(index)};
+    return new Search{nb::cast(numbers), nb::cast(codes), rows.m,
+                      static_cast<std::int64_t>(codes.shape(1)), std::move(index)};
 }
 
-template <class T>
-Search* tree(Rows<T> numbers, Vector<double> factors, double power, int threads) {
+// A search over numbers alone; `make` makes its index from rows, metric and workers.
+template <class T, class Make>
+Search* indexed(const Rows<T>& numbers, const Vector<double>& factors, double power, int threads,
+                Make make) {
     need(factors.size() == numbers.shape(1), "numbers and factors differ in columns");
     const auto rows = rows_of(numbers);
     need(rows.n > 0 && rows.m > 0, "there is no row");
@@ -68,9 +66,24 @@ Search* tree(Rows<T> numbers, Vector<double> factors, double power, int threads)
     {
         const nb::gil_scoped_release nogil;
         sortal::Workers workers(threads, InterruptCheck());
-        index = neighbors::tree_index<T>(rows, metric_of(factors, power, rows.m), workers);
+        index = make(rows, metric_of(factors, power, rows.m), workers);
     }
-    return new Search{nb::cast(numbers), nb::none(), rows.n, rows.m, 0, std::move(index)};
+    return new Search{nb::cast(numbers), nb::none(), rows.m, 0, std::move(index)};
+}
+
+template <class T>
+Search* tree(Rows<T> numbers, Vector<double> factors, double power, int threads) {
+    return indexed<T>(numbers, factors, power, threads, neighbors::tree_index<T>);
+}
+
+template <class T>
+Search* bytes(Rows<T> numbers, Vector<double> factors, double power, int threads, int wide) {
+    need(power == 1.0 || power == 2.0, "bytes know powers 1 and 2");
+    need(numbers.shape(1) <= 30000, "there are too many columns");
+    return indexed<T>(numbers, factors, power, threads,
+                      [&](auto rows, auto metric, sortal::Workers& workers) {
+                          return neighbors::byte_index<T>(rows, metric, workers, wide);
+                      });
 }
 
 template <class T>
@@ -84,28 +97,6 @@ double tree_visits(Rows<T> numbers, std::int64_t step, Vector<double> factors, d
     return neighbors::tree_visits<T>(rows, step, metric_of(factors, power, rows.m), k, n_queries);
 }
 
-template <class T>
-bool has_nan(Rows<T> numbers) {
-    const nb::gil_scoped_release nogil;
-    return neighbors::has_nan(rows_of(numbers));
-}
-
-template <class T>
-Search* bytes(Rows<T> numbers, Vector<double> factors, double power, int threads, int wide) {
-    need(factors.size() == numbers.shape(1), "numbers and factors differ in columns");
-    need(power == 1.0 || power == 2.0, "bytes know powers 1 and 2");
-    const auto rows = rows_of(numbers);
-    need(rows.n > 0 && rows.m > 0 && rows.m <= 30000,
-         "there is no row, or there are too many columns");
-    std::unique_ptr<neighbors::Index> index;
-    {
-        const nb::gil_scoped_release nogil;
-        sortal::Workers workers(threads, InterruptCheck());
-        index = neighbors::byte_index<T>(rows, metric_of(factors, power, rows.m), workers, wide);
-    }
-    return new Search{nb::cast(numbers), nb::none(), rows.n, rows.m, 0, std::move(index)};
-}
-
 Search* bits(Codes codes, std::vector<std::int64_t> sizes, int wide) {
     need(codes.shape(1) == sizes.size(), "codes and sizes differ in columns");
     const auto rows = codes_of(codes);
@@ -116,8 +107,8 @@ Search* bits(Codes codes, std::vector<std::int64_t> sizes, int wide) {
              "a code lies outside 0 .. size - 1");
     }
     const nb::gil_scoped_release nogil;
-    return new Search{
-        nb::object(), nb::object(), rows.n, 0, rows.c, neighbors::bit_index(rows, sizes, wide)};
+    return new Search{nb::object(), nb::object(), 0, rows.c,
+                      neighbors::bit_index(rows, sizes, wide)};
 }
 
 std::pair<Array<double>, Array<std::int64_t>> search(const Search& self, Rows<double> numbers,
@@ -162,8 +153,6 @@ void bind_neighbors(nb::module_& m) {
               "factors"_a.noconvert(), "power"_a, "k"_a, "n_queries"_a,
               "The share of its rows that a kd-tree of every step-th row looks at, for queries "
               "like them.");
-        m.def("has_nan", &has_nan<T>, "numbers"_a.noconvert(),
-              "Whether a number is a missing value.");
         m.def("byte_rows", &bytes<T>, "numbers"_a.noconvert(), "factors"_a.noconvert(), "power"_a,
               "threads"_a, "wide"_a, nb::rv_policy::take_ownership,
               "A search by rows rounded to bytes; powers 1 and 2, no missing values.");

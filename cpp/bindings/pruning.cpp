@@ -1,15 +1,11 @@
 // Bindings of pruning.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/tuple.h>
 
 #include <cmath>
-#include <optional>
-#include <tuple>
+#include <vector>
 
-#include "bindings/interrupt.hpp"
-#include "bindings/tree_arrays.hpp"
+#include "bindings/arrays.hpp"
 #include "trees/pruning/cost_complexity.hpp"
 #include "trees/pruning/pessimistic.hpp"
 
@@ -75,55 +71,6 @@ Array<double> added_errors(Vector<double> n, Vector<double> errors, double confi
     return line(std::move(out));
 }
 
-using Pruned =
-    std::tuple<Array<std::int8_t>, Array<std::int32_t>, Array<double>, Array<std::int64_t>,
-               Array<std::int32_t>, Array<std::int64_t>, Array<std::int32_t>, Array<std::int32_t>,
-               Array<std::int32_t>, Array<std::int32_t>, Array<std::int64_t>, Array<std::int64_t>,
-               Array<std::int32_t>, Array<bool>>;
-
-Pruned hand_over_pruned(trees::PrunedTree&& r) {
-    trees::Nodes& t = r.nodes;
-    const auto n = static_cast<std::size_t>(t.size()), K = static_cast<std::size_t>(t.n_classes);
-    auto units = hand_over(std::move(t.units), {n, K});
-    return {line(std::move(t.kind)),
-            line(std::move(t.attribute)),
-            line(std::move(t.threshold)),
-            line(std::move(t.child_start)),
-            line(std::move(t.children)),
-            line(std::move(t.value_start)),
-            line(std::move(t.values)),
-            line(std::move(t.branches)),
-            line(std::move(t.heavier)),
-            line(std::move(t.missing)),
-            std::move(units),
-            line(std::move(t.sizes)),
-            line(std::move(r.origin)),
-            flags(r.moved)};
-}
-
-Pruned prune_raising(TreeArrays arrays, std::vector<AnyColumn> columns,
-                     std::vector<std::int64_t> n_values, Vector<std::int32_t> classes,
-                     std::int64_t n_classes, Weights weights, double confidence) {
-    const auto read = tree_columns(columns, n_values, classes.size());
-    const auto added = added_by(confidence);
-    need(classes.size() > 0 && classes.size() < std::size_t{1} << 31, "rows cannot be numbered");
-    trees::PrunedTree pruned;
-    {
-        const nb::gil_scoped_release nogil;
-        const trees::Nodes tree = tree_of(arrays);
-        const auto rows = tree_rows(classes, n_classes, weights);
-        check_columns(tree, read, rows.n);
-        check_branches(std::get<3>(arrays), std::get<4>(arrays), tree.kind.size());
-        for (std::size_t t = 0; t < tree.kind.size(); ++t) {
-            need(tree.missing[t] != trees::spread, "rows that spread cannot be sent another way");
-            need(tree.kind[t] != 2 || tree.heavier[t] >= 0, "a subset has no heavier branch");
-        }
-        InterruptCheck check;
-        pruned = trees::prune_raising(tree, read, rows, added, [&check] { check(); });
-    }
-    return hand_over_pruned(std::move(pruned));
-}
-
 }  // namespace
 
 void bind_pruning(nb::module_& m) {
@@ -132,7 +79,4 @@ void bind_pruning(nb::module_& m) {
           "The least alpha at which each node has no test in the minimal tree.");
     m.def("added_errors", &added_errors, "n"_a.noconvert(), "errors"_a.noconvert(), "confidence"_a,
           "What C4.5 adds to the errors of n rows.");
-    m.def("prune_raising", &prune_raising, "tree"_a, "columns"_a.noconvert(), "n_values"_a,
-          "classes"_a.noconvert(), "n_classes"_a, "weights"_a.noconvert(), "confidence"_a,
-          "A tree pruned as C4.5 does; see cpp/trees/pruning/pessimistic.hpp.");
 }

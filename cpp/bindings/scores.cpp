@@ -17,7 +17,7 @@
 #include "bindings/arrays.hpp"
 #include "bindings/tree_arrays.hpp"
 #include "trees/best_test.hpp"
-#include "trees/partition_scores.hpp"
+#include "trees/node_tests.hpp"
 #include "trees/split_scores.hpp"
 
 using namespace nb::literals;
@@ -45,30 +45,41 @@ trees::Whole whole_of(const std::vector<std::int64_t>& totals, std::int64_t tota
     return whole;
 }
 
+// The class totals of the parts of a node.
+std::vector<std::int64_t> totals_of(const CountTable& parts) {
+    const std::size_t K = parts.shape(1);
+    std::vector<std::int64_t> totals(K, 0);
+    std::int64_t n = 0;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        add_count(n, parts.data()[i]);
+        totals[i % K] += parts.data()[i];
+    }
+    return totals;
+}
+
 using Scores = std::tuple<bool, std::int64_t, std::int64_t, std::int64_t, double, double,
                           std::optional<double>>;
 
 Scores score_parts(CountTable counts, int shift) {
-    const trees::Counts t{counts.data(), static_cast<std::int64_t>(counts.shape(0)),
-                          static_cast<std::int64_t>(counts.shape(1))};
-    std::int64_t total = 0;
-    for (std::size_t i = 0; i < counts.size(); ++i) add_count(total, counts.data()[i]);
-    need(total > 0, "there is no row to score");
-    need(trees::logs_fit(total, shift), "shift is too large for these counts");
-    const auto halves = t.n_parts == 2 ? std::optional<double>(trees::cart(t)) : std::nullopt;
-    return {trees::says_nothing(t),
-            trees::entropy_units(t, -1, shift),
-            trees::split_entropy_units(t, shift),
-            trees::split_information_units(t, shift),
-            trees::squares(t, -1),
-            trees::gini_decrease(t),
-            halves};
+    const auto totals = totals_of(counts);
+    const auto K = static_cast<std::int64_t>(totals.size());
+    const trees::Whole w{totals.data(), trees::sum_of(totals.data(), K), K};
+    need(w.n > 0, "there is no row to score");
+    need(trees::logs_fit(w.n, shift), "shift is too large for these counts");
+    const auto s =
+        trees::score_parts(w, counts.data(), static_cast<std::int64_t>(counts.shape(0)), shift);
+    return {s.nothing, s.entropy,       s.split_entropy, s.split_information,
+            s.squares, s.gini_decrease, s.cart};
 }
 
-// What one attribute of a node must be like; `totals` are the class totals of the first.
+// What one attribute of a node must be like; `totals` are the class totals of the first. Rows
+// without a value, where there are, are `missing`.
 void check_attribute(const trees::Attribute& x, std::int64_t n_classes,
-                     std::vector<std::int64_t>& totals) {
+                     std::vector<std::int64_t>& totals, const std::int64_t* missing = nullptr) {
     std::vector<std::int64_t> sums(static_cast<std::size_t>(n_classes), 0);
+    for (std::int64_t k = 0; missing && k < n_classes; ++k) {
+        add_count(sums[static_cast<std::size_t>(k)], missing[k]);
+    }
     for (std::int64_t v = 0; v < x.m; ++v) {
         const double value = x.values[v];
         need(std::isfinite(value), "a value is not finite");
@@ -128,68 +139,72 @@ std::optional<ChosenTest> best_test(std::vector<int> kinds, std::vector<Vector<d
                       test.exact,     test.candidates};
 }
 
-// The class totals of the parts of a node.
-std::vector<std::int64_t> totals_of(const CountTable& parts) {
-    const std::size_t K = parts.shape(1);
-    std::vector<std::int64_t> totals(K, 0);
-    std::int64_t n = 0;
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-        add_count(n, parts.data()[i]);
-        totals[i % K] += parts.data()[i];
+using TestArrays =
+    std::tuple<Array<std::int64_t>, Array<std::int64_t>, Array<double>,
+               std::vector<std::vector<std::int32_t>>, Array<std::int8_t>, Array<double>,
+               Array<double>, Array<double>, Array<bool>, Array<bool>, Array<std::int64_t>, bool,
+               double, std::int64_t, bool, std::int64_t, Array<double>>;
+
+TestArrays hand_over_tests(trees::ColumnTests&& t, std::size_t K) {
+    const std::size_t n = t.yes.size() / K;
+    return {hand_over(std::move(t.yes), {n, K}),
+            hand_over(std::move(t.no), {n, K}),
+            line(std::move(t.thresholds)),
+            std::move(t.sets),
+            line(std::move(t.missing)),
+            line(std::move(t.scores)),
+            line(std::move(t.gains)),
+            line(std::move(t.information)),
+            flags(t.allowed),
+            flags(t.tied),
+            line(std::move(t.ranks)),
+            t.exact,
+            t.candidates,
+            t.offer,
+            t.competes,
+            t.joined,
+            line(std::move(t.join_scores))};
+}
+
+// Kind, values, counts and sizes, missing values and their size, a set that is listed.
+using NodeColumn = std::tuple<int, Vector<double>, CountTable, Vector<std::int64_t>,
+                              Vector<std::int64_t>, std::int64_t, std::vector<std::int32_t>>;
+
+trees::NodeColumn node_column(const NodeColumn& column, trees::Criterion criterion, std::size_t K) {
+    const auto& [kind, values, counts, sizes, missing, missing_size, asked] = column;
+    need(counts.shape(1) == K && missing.size() == K, "columns differ in classes");
+    need(counts.shape(0) == values.size() && sizes.size() == values.size(),
+         "values, counts and sizes differ in length");
+    const auto m = static_cast<std::int64_t>(values.size());
+    for (const std::int32_t place : asked) {
+        need(place >= 0 && place < m + (missing_size > 0), "a set holds no value of its column");
     }
-    return totals;
+    return {{kind_of(kind, criterion), m, values.data(), counts.data(), sizes.data()},
+            missing.data(),
+            missing_size,
+            asked};
 }
 
-using ScoreArrays = std::tuple<Array<double>, Array<double>, Array<double>, double>;
-
-ScoreArrays hand_over_scores(trees::SplitScores&& scores) {
-    return {line(std::move(scores.keys)), line(std::move(scores.scores)),
-            line(std::move(scores.information)), scores.base};
-}
-
-ScoreArrays score_tests(CountTable node, CountTable yes, std::int64_t total, int criterion) {
-    const auto chosen = criterion_of(criterion);
-    need(node.shape(0) == 1 && node.shape(1) == yes.shape(1),
-         "node is not one row of yes' classes");
-    trees::SplitScores scores;
+std::vector<TestArrays> node_tests(std::vector<NodeColumn> given, std::int64_t total,
+                                   const trees::GrowOptions& options) {
+    need(!given.empty() && std::get<4>(given[0]).size() > 0, "there is no column or no class");
+    check_limits(options);
+    const std::size_t K = std::get<4>(given[0]).size();
+    std::vector<trees::ColumnTests> listed;
     {
         const nb::gil_scoped_release nogil;
-        const auto totals = totals_of(node);
-        const auto whole = whole_of(totals, total);
-        for (std::size_t i = 0; i < yes.size(); ++i) {
-            const std::int64_t count = yes.data()[i];
-            need(count >= 0 && count <= totals[i % totals.size()], "a side exceeds its node");
+        std::vector<std::int64_t> totals;
+        std::vector<trees::NodeColumn> columns;
+        for (const NodeColumn& column : given) {
+            columns.push_back(node_column(column, options.criterion, K));
+            check_attribute(columns.back(), static_cast<std::int64_t>(K), totals,
+                            columns.back().missing);
         }
-        scores = trees::score_tests(whole, yes.data(), static_cast<std::int64_t>(yes.shape(0)),
-                                    chosen, total);
+        listed = trees::node_tests(columns, whole_of(totals, total), options, total);
     }
-    return hand_over_scores(std::move(scores));
-}
-
-ScoreArrays score_branches(CountTable parts, std::int64_t total, int criterion) {
-    const auto chosen = criterion_of(criterion);
-    kind_of(static_cast<int>(trees::Kind::multiway), chosen);
-    trees::SplitScores scores;
-    {
-        const nb::gil_scoped_release nogil;
-        const auto totals = totals_of(parts);
-        scores = trees::score_branches(whole_of(totals, total), parts.data(),
-                                       static_cast<std::int64_t>(parts.shape(0)), chosen, total);
-    }
-    return hand_over_scores(std::move(scores));
-}
-
-double tie_threshold(double key, std::int64_t n_classes, int criterion) {
-    return trees::tie_threshold(key, n_classes, criterion_of(criterion));
-}
-
-Array<double> thresholds_between(Vector<double> values) {
-    std::vector<double> thresholds;
-    for (std::size_t i = 0; i + 1 < values.size(); ++i) {
-        need(values.data()[i] < values.data()[i + 1], "values do not ascend");
-        thresholds.push_back(trees::threshold_between(values.data()[i], values.data()[i + 1]));
-    }
-    return line(std::move(thresholds));
+    std::vector<TestArrays> out;
+    for (auto& tests : listed) out.push_back(hand_over_tests(std::move(tests), K));
+    return out;
 }
 
 }  // namespace
@@ -201,13 +216,6 @@ void bind_scores(nb::module_& m) {
     m.def("best_test", &best_test, "kinds"_a, "values"_a.noconvert(), "counts"_a.noconvert(),
           "sizes"_a.noconvert(), "total"_a, "criterion"_a, "min_size"_a, "min_units"_a,
           "max_subset"_a, "The test of a node from its attributes' tables, or None.");
-    m.def("score_tests", &score_tests, "node"_a.noconvert(), "yes"_a.noconvert(), "total"_a,
-          "criterion"_a,
-          "Keys, scores and split information of tests by their yes sides; the base.");
-    m.def("score_branches", &score_branches, "parts"_a.noconvert(), "total"_a, "criterion"_a,
-          "The same of one test with a branch a part.");
-    m.def("tie_threshold", &tie_threshold, "key"_a, "n_classes"_a, "criterion"_a,
-          "The least key that counts as equal to the largest.");
-    m.def("thresholds_between", &thresholds_between, "values"_a.noconvert(),
-          "The thresholds between neighbors of ascending values.");
+    m.def("node_tests", &node_tests, "columns"_a.noconvert(), "total"_a, "options"_a,
+          "All tests of a node by attribute, judged and ranked.");
 }

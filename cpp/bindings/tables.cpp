@@ -110,26 +110,13 @@ void add_terms(WritableMatrix total, Matrix table, Strided<std::int32_t> codes) 
                       total.data());
 }
 
-std::vector<sortal::Column<double>> number_columns(const std::vector<Strided<double>>& columns,
-                                                   std::size_t n) {
+std::vector<std::int64_t> count_missing(std::vector<Strided<double>> columns) {
+    const std::size_t n = columns.empty() ? 0 : columns[0].size();
     std::vector<sortal::Column<double>> views;
     for (const auto& x : columns) {
         need(x.size() == n, "columns differ in length");
         views.push_back(column_of(x));
     }
-    return views;
-}
-
-std::vector<bool> not_finite(std::vector<Strided<double>> columns) {
-    const std::size_t n = columns.empty() ? 0 : columns[0].size();
-    const auto views = number_columns(columns, n);
-    const nb::gil_scoped_release nogil;
-    return sortal::not_finite(views, static_cast<std::int64_t>(n));
-}
-
-std::vector<std::int64_t> count_missing(std::vector<Strided<double>> columns) {
-    const std::size_t n = columns.empty() ? 0 : columns[0].size();
-    const auto views = number_columns(columns, n);
     const nb::gil_scoped_release nogil;
     return sortal::count_missing(views, static_cast<std::int64_t>(n));
 }
@@ -150,8 +137,6 @@ void bind_tables(nb::module_& m) {
           "Codes by (lowest value, codes of the values from there on), a row a column.");
     m.def("add_terms", &add_terms, "total"_a.noconvert(), "table"_a.noconvert(),
           "codes"_a.noconvert(), "Add each row's row of the table; negative codes add nothing.");
-    m.def("not_finite", &not_finite, "columns"_a.noconvert(),
-          "Which columns hold a NaN or an infinity.");
     m.def("count_missing", &count_missing, "columns"_a.noconvert(),
           "How many NaN each column holds; -1 where it holds an infinity.");
 }

@@ -94,8 +94,10 @@ void route_rows(TreeArrays arrays, std::vector<AnyColumn> columns,
 }
 
 Array<double> spread_answers(TreeArrays arrays, std::vector<AnyColumn> columns,
-                             std::vector<std::int64_t> n_values, std::size_t n,
-                             Vector<double> weights, Matrix answers) {
+                             std::vector<std::int64_t> n_values, Vector<double> weights,
+                             Matrix answers) {
+    need(!columns.empty(), "there is no column");
+    const std::size_t n = length_of(columns[0]);
     const auto read = tree_columns(columns, n_values, n);
     std::vector<double> out(n * answers.shape(1));
     {
@@ -159,9 +161,10 @@ void bind_trees(nb::module_& m) {
           "options"_a, "threads"_a,
           "A tree's nodes in preorder, as arrays; see cpp/trees/tree.hpp.");
     m.def("route_rows", &route_rows, "tree"_a, "columns"_a.noconvert(), "n_values"_a,
-          "out"_a.noconvert(), "fallback"_a.noconvert().none(), "The node where each row ends.");
-    m.def("spread_answers", &spread_answers, "tree"_a, "columns"_a.noconvert(), "n_values"_a, "n"_a,
-          "weights"_a.noconvert(), "answers"_a.noconvert(),
+          "out"_a.noconvert(), "fallback"_a.noconvert() = nb::none(),
+          "The node where each row ends.");
+    m.def("spread_answers", &spread_answers, "tree"_a, "columns"_a.noconvert(), "n_values"_a,
+          "weights"_a.noconvert(), "answers"_a,
           "What nodes answer, by the parts of each row that end there.");
     m.def("spread_counts", &spread_counts, "tree"_a, "columns"_a.noconvert(), "n_values"_a,
           "weights"_a.noconvert(), "classes"_a.noconvert(), "row_weights"_a.noconvert(),

@@ -15,10 +15,9 @@ namespace {
 
 // Two passes about the mean, the second corrected by the sum of its own deviations (which would be
 // zero without rounding). The first adds up distances from a class's first value, so that the mean
-// of equal values is that value, whatever their weights. Always inlined, so that each caller
-// compiles it for its own instructions.
-SORTAL_INLINE void two_passes(Column<double> x, const Rows& rows, ColumnMoments& out,
-                              std::vector<double>& drift) {
+// of equal values is that value, whatever their weights.
+void two_passes(Column<double> x, const Rows& rows, ColumnMoments& out,
+                std::vector<double>& drift) {
     std::vector<double> first(out.mean.size(), std::numeric_limits<double>::quiet_NaN());
     for (std::int64_t i = 0; i < rows.n; ++i) {
         if (std::isnan(x[i])) continue;
@@ -54,23 +53,14 @@ SORTAL_INLINE void two_passes(Column<double> x, const Rows& rows, ColumnMoments&
     }
 }
 
-void baseline(Column<double> x, const Rows& rows, ColumnMoments& out, std::vector<double>& drift) {
-    two_passes(x, rows, out, drift);
-}
-
-SORTAL_FOR_AVX2 void avx2(Column<double> x, const Rows& rows, ColumnMoments& out,
-                          std::vector<double>& drift) {
-    two_passes(x, rows, out, drift);
-}
-
 }  // namespace
 
-ColumnMoments class_moments(Column<double> values, const Rows& rows, bool wide) {
+ColumnMoments class_moments(Column<double> values, const Rows& rows) {
     const auto K = static_cast<std::size_t>(rows.n_classes);
     ColumnMoments out{std::vector<std::int64_t>(K, 0), std::vector<double>(K, 0.0),
                       std::vector<double>(K, 0.0), std::vector<double>(K, 0.0)};
     std::vector<double> drift(K, 0.0);
-    (wide && SORTAL_HAS_AVX2() ? avx2 : baseline)(values, rows, out, drift);
+    two_passes(values, rows, out, drift);
     return out;
 }
 

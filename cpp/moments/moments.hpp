@@ -19,8 +19,7 @@ struct ColumnMoments {
     std::vector<double> m2;
 };
 
-// `wide` asks for the AVX2 version where the machine has it; the digits are the same.
-ColumnMoments class_moments(Column<double> values, const Rows& rows, bool wide);
+ColumnMoments class_moments(Column<double> values, const Rows& rows);
 
 // Rows as numbers only: the number columns, then for each code column one indicator per value, 1 in
 // the rows that have the value and 0 elsewhere.
@@ -50,7 +49,8 @@ std::int64_t map_rows(const Design& design, std::int64_t n, const double* center
 
 // out[i * K + k] = the squared length of ((x - centers[k]) - rests[k]) times a lower triangle of r
 // columns, for the first n rows; rests hold what a float64 cannot of a center far from 0. A row
-// with a missing value or an infinity becomes NaN; returns how many did. `wide` as above.
+// with a missing value or an infinity becomes NaN; returns how many did. `wide` asks for the AVX2
+// version where the machine has it; the digits are the same.
 std::int64_t square_rows(const Design& design, std::int64_t n, const double* centers,
                          const double* rests, const double* triangles, std::int64_t K,
                          std::int64_t r, bool wide, double* out);

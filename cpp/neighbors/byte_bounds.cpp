@@ -345,7 +345,8 @@ class ByteIndex final : public Index {
             for (std::size_t r = 0; r < 8; ++r) {
                 rows[r] = rows_.row(positions[from + std::min(r, n - 1)]);
             }
-            Form::keys(rows, rows_.m, queries.numbers.row(one.query), metric_.factors.data(), keys);
+            keys_of(typename Form::Term{}, rows, rows_.m, queries.numbers.row(one.query),
+                    metric_.factors.data(), keys);
             for (std::size_t r = 0; r < n; ++r) {
                 if (positions[from + r] != excluded) one.best.offer(keys[r], positions[from + r]);
             }

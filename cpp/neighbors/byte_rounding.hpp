@@ -15,22 +15,17 @@ namespace sortal::neighbors {
 // Far more than rounding in float64 can do to any bound here.
 constexpr double slack = 1e-9;
 
-SORTAL_CLONES inline void squares_of(const float* const* rows, std::int64_t m, const double* x,
-                                     const double* f, double* out) {
-    row_sums<Squares>(rows, m, x, f, out);
-}
-SORTAL_CLONES inline void squares_of(const double* const* rows, std::int64_t m, const double* x,
-                                     const double* f, double* out) {
-    row_sums<Squares>(rows, m, x, f, out);
-}
-SORTAL_CLONES inline void absolutes_of(const float* const* rows, std::int64_t m, const double* x,
-                                       const double* f, double* out) {
-    row_sums<Absolutes>(rows, m, x, f, out);
-}
-SORTAL_CLONES inline void absolutes_of(const double* const* rows, std::int64_t m, const double* x,
-                                       const double* f, double* out) {
-    row_sums<Absolutes>(rows, m, x, f, out);
-}
+// Keys of eight rows.
+#define SORTAL_KEYS(Term, T)                                                                       \
+    SORTAL_CLONES inline void keys_of(Term, const T* const* rows, std::int64_t m, const double* x, \
+                                      const double* f, double* out) {                              \
+        row_sums<Term>(rows, m, x, f, out);                                                        \
+    }
+SORTAL_KEYS(Squares, float)
+SORTAL_KEYS(Squares, double)
+SORTAL_KEYS(Absolutes, float)
+SORTAL_KEYS(Absolutes, double)
+#undef SORTAL_KEYS
 
 // A row as whole numbers of steps.
 struct Rounded {
@@ -116,11 +111,7 @@ struct Euclidean : SquaredSize {
     static std::uint8_t query_byte(const ByteLoop&, std::int32_t a) {
         return static_cast<std::uint8_t>(static_cast<std::int8_t>(a));
     }
-    template <class T>
-    static void keys(const T* const* rows, std::int64_t m, const double* x, const double* f,
-                     double* out) {
-        squares_of(rows, m, x, f, out);
-    }
+    using Term = Squares;
 };
 struct Manhattan : AbsoluteSize {
     static constexpr std::int32_t wild_base = 1 << 30;
@@ -132,11 +123,7 @@ struct Manhattan : AbsoluteSize {
     static std::uint8_t query_byte(const ByteLoop& loop, std::int32_t a) {
         return loop.row_byte(a);
     }
-    template <class T>
-    static void keys(const T* const* rows, std::int64_t m, const double* x, const double* f,
-                     double* out) {
-        absolutes_of(rows, m, x, f, out);
-    }
+    using Term = Absolutes;
 };
 
 }  // namespace sortal::neighbors

@@ -127,35 +127,30 @@ class TreeSearch final : public Index {
     const double* high(std::int64_t node) const { return low(node) + m_; }
 
     void build(const NumberRows<T>& rows, Workers& workers) {
-        const auto n_nodes = static_cast<std::size_t>(std::max<std::int64_t>(2 * n_leaves_ - 1, 0));
+        const auto n_nodes = static_cast<std::size_t>(2 * n_leaves_ - 1);
         order_.resize(static_cast<std::size_t>(n_));
         std::iota(order_.begin(), order_.end(), std::uint32_t{0});
         tiles_.resize(static_cast<std::size_t>(n_leaves_ * leaf_rows * m_));
         boxes_.resize(n_nodes * 2 * static_cast<std::size_t>(m_));
         cuts_.resize(n_nodes);
-        std::vector<Node> level;
-        if (n_leaves_) level.push_back({0, 0, n_leaves_});
-        // level by level while nodes are large, then whole subtrees
-        while (!level.empty() && static_cast<int>(level.size()) < 8 * workers.size() &&
-               level[0].count > 8) {
-            workers.run(static_cast<std::int64_t>(level.size()), [&](std::int64_t i, int) {
-                split(rows, level[static_cast<std::size_t>(i)]);
-            });
-            std::vector<Node> next;
-            for (const Node& node : level) {
-                if (node.count == 1) {
-                    fill(rows, node);
-                    continue;
-                }
+        // whole subtrees by one thread each, once there are enough of them
+        std::vector<Node> above, parts{{0, 0, n_leaves_}};
+        const auto each = [&](const auto& f) {
+            workers.run(static_cast<std::int64_t>(parts.size()),
+                        [&](std::int64_t i, int) { f(parts[static_cast<std::size_t>(i)]); });
+        };
+        while (static_cast<int>(parts.size()) < 8 * workers.size() && parts[0].count > 8) {
+            each([&](const Node& node) { split(rows, node); });
+            std::vector<Node> below;
+            for (const Node& node : parts) {
                 const auto [left, right] = halves(node);
-                next.push_back(left);
-                next.push_back(right);
+                below.insert(below.end(), {left, right});
             }
-            level = std::move(next);
+            above.insert(above.end(), parts.begin(), parts.end());
+            parts = std::move(below);
         }
-        workers.run(static_cast<std::int64_t>(level.size()),
-                    [&](std::int64_t i, int) { grow(rows, level[static_cast<std::size_t>(i)]); });
-        if (n_leaves_) close({0, 0, n_leaves_}, level);
+        each([&](const Node& node) { grow(rows, node); });
+        for (; !above.empty(); above.pop_back()) join(above.back());
     }
 
     struct Cut {
@@ -164,7 +159,6 @@ class TreeSearch final : public Index {
     };
 
     void split(const NumberRows<T>& rows, const Node& node) {
-        if (node.count == 1) return;
         const std::int64_t begin = node.first * leaf_rows;
         const std::int64_t end = std::min((node.first + node.count) * leaf_rows, n_);
         const std::int64_t middle = halves(node).second.first * leaf_rows;
@@ -219,18 +213,6 @@ class TreeSearch final : public Index {
         const auto [left, right] = halves(node);
         grow(rows, left);
         grow(rows, right);
-        join(node);
-    }
-
-    // The boxes above the subtrees of the last level.
-    void close(const Node& node, const std::vector<Node>& done) {
-        for (const Node& known : done) {
-            if (known.id == node.id) return;
-        }
-        if (node.count == 1) return;
-        const auto [left, right] = halves(node);
-        close(left, done);
-        close(right, done);
         join(node);
     }
 
@@ -297,7 +279,7 @@ class TreeSearch final : public Index {
         };
         std::int64_t met = 0;
         open.size = 0;
-        if (n_leaves_) open.push(0.0, {0, 0, n_leaves_});
+        open.push(0.0, {0, 0, n_leaves_});
         while (open.size > 0) {
             const int last = --open.size;
             double least = open.bounds[last];

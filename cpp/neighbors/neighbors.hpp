@@ -61,7 +61,7 @@ struct Nearest {
     std::int64_t* positions;
 };
 
-// The k rows so far that come first.
+// The k rows so far that come first. (S 72)
 class Best {
   public:
     explicit Best(std::int64_t k) : k_(static_cast<std::size_t>(k)) { rows_.reserve(k_); }
@@ -132,9 +132,6 @@ class Index {
 // scan.cpp: every row, any metric, with missing values and codes.
 template <class T>
 std::unique_ptr<Index> scan_index(NumberRows<T> numbers, CodeRows codes, Metric metric);
-// Whether a number is missing.
-template <class T>
-bool has_nan(NumberRows<T> numbers);
 
 // kd_tree.cpp: a kd-tree of numbers without missing values, any power.
 template <class T>

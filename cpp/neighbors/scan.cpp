@@ -210,17 +210,4 @@ std::unique_ptr<Index> scan_index(NumberRows<T> numbers, CodeRows codes, Metric 
 template std::unique_ptr<Index> scan_index(NumberRows<float>, CodeRows, Metric);
 template std::unique_ptr<Index> scan_index(NumberRows<double>, CodeRows, Metric);
 
-template <class T>
-bool has_nan(NumberRows<T> numbers) {
-    bool found = false;
-    for (std::int64_t i = 0; i < numbers.n && !found; ++i) {
-        for (std::int64_t j = 0; j < numbers.m; ++j) {
-            found |= numbers.row(i)[j] != numbers.row(i)[j];
-        }
-    }
-    return found;
-}
-template bool has_nan(NumberRows<float>);
-template bool has_nan(NumberRows<double>);
-
 }  // namespace sortal::neighbors

@@ -137,31 +137,21 @@ std::vector<Bins> bin_columns(const std::vector<Column<double>>& columns,
                 const Column<double> x = columns[at];
                 const Finder& finder = finders[at];
                 std::uint8_t* out = codes[at];
-                if (has_missing[at]) {
-                    const auto missing = static_cast<std::uint8_t>(bins[at].size());
-                    const std::size_t n_edges = bins[at].edges.size();
-                    std::uint8_t* mixed = &seen[static_cast<std::size_t>(worker)][at * most_bins];
-                    for (std::int64_t i = from; i < to; ++i) {
-                        const bool known = !std::isnan(x[i]);
-                        const std::uint8_t b = known ? finder.bin(x[i]) : missing;
-                        out[i] = b;
-                        mixed[b] |=
-                            static_cast<std::uint8_t>(b < n_edges && x[i] != bins[at].edges[b]);
+                if (!has_missing[at]) {
+                    double nothing = 0.0;  // stays zero but for numbers that are not finite
+                    for (std::int64_t i = from; i < to; ++i) nothing += x[i] * 0.0;
+                    if (nothing != 0.0) throw std::invalid_argument("a number is not finite");
+                    if (!few[at]) {
+                        for (std::int64_t i = from; i < to; ++i) out[i] = finder.bin(x[i]);
+                        continue;
                     }
-                    continue;
                 }
-                double nothing = 0.0;  // stays zero but for numbers that are not finite
-                for (std::int64_t i = from; i < to; ++i) nothing += x[i] * 0.0;
-                if (nothing != 0.0) throw std::invalid_argument("a number is not finite");
-                if (!few[at]) {
-                    for (std::int64_t i = from; i < to; ++i) out[i] = finder.bin(x[i]);
-                    continue;
-                }
+                const auto missing = static_cast<std::uint8_t>(bins[at].size());
                 const double* edges = bins[at].edges.data();
                 const std::size_t n_edges = bins[at].edges.size();
                 std::uint8_t* mixed = &seen[static_cast<std::size_t>(worker)][at * most_bins];
                 for (std::int64_t i = from; i < to; ++i) {
-                    const std::uint8_t b = finder.bin(x[i]);
+                    const std::uint8_t b = std::isnan(x[i]) ? missing : finder.bin(x[i]);
                     out[i] = b;
                     mixed[b] |= static_cast<std::uint8_t>(b < n_edges && x[i] != edges[b]);
                 }

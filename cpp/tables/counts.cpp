@@ -3,7 +3,6 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -91,22 +90,6 @@ inline std::uint64_t add_rows(OpenTable<Count>& table, Column<std::int64_t> x, s
     return any;
 }
 
-SORTAL_CLONES std::uint64_t add_ones(OpenTable<std::uint32_t>& table, Column<std::int64_t> x,
-                                     std::int64_t n, const std::int32_t* classes,
-                                     std::int64_t ahead) {
-    return add_rows<1>(table, x, n, classes, nullptr, ahead);
-}
-
-template <class Count>
-std::uint64_t add_tile(OpenTable<Count>& table, Column<std::int64_t> x, std::int64_t n,
-                       const std::int32_t* classes, const std::int64_t* units, std::int64_t ahead) {
-    if constexpr (std::is_same_v<Count, std::uint32_t>) {
-        return add_ones(table, x, n, classes, ahead);
-    } else {
-        return add_rows<1>(table, x, n, classes, units, ahead);
-    }
-}
-
 // Value-major and of the exact size: what the caller reads.
 template <class Count>
 ValueTable close(const OpenTable<Count>& open, std::int64_t n_classes) {
@@ -138,11 +121,11 @@ std::vector<ValueTable> count_tiles(const std::vector<Column<std::int64_t>>& col
             const auto* classes = rows.classes + start;
             const auto* units = rows.units ? rows.units + start : nullptr;
             if (open[j].bits >= 0) {
-                if (open[j].holds(add_tile(open[j], x, n, classes, units, ahead))) continue;
+                if (open[j].holds(add_rows<1>(open[j], x, n, classes, units, ahead))) continue;
                 add_rows<-1>(open[j], x, n, classes, units, 0);
             }
             if (grow(open[j], x, n, rows.n_classes, max_span)) {
-                add_tile(open[j], x, n, classes, units, ahead);
+                add_rows<1>(open[j], x, n, classes, units, ahead);
             } else {
                 too_wide[j] = 1;
             }
@@ -181,15 +164,9 @@ SORTAL_CLONES bool no_negatives(Column<std::int32_t> codes, std::int64_t n) {
 
 void count_codes(Column<std::int32_t> codes, const Rows& rows, std::int64_t* cells) {
     const std::int64_t K = rows.n_classes;
-    if (rows.units) {
-        for (std::int64_t i = 0; i < rows.n; ++i) {
-            if (codes[i] >= 0) cells[codes[i] * K + rows.classes[i]] += rows.units[i];
-        }
-    } else {
-        const std::int32_t* classes = rows.classes;
-        for (std::int64_t i = 0; i < rows.n; ++i) {
-            if (codes[i] >= 0) ++cells[codes[i] * K + classes[i]];
-        }
+    for (std::int64_t i = 0; i < rows.n; ++i) {
+        if (codes[i] < 0) continue;
+        cells[codes[i] * K + rows.classes[i]] += rows.units ? rows.units[i] : 1;
     }
 }
 

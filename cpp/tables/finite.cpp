@@ -1,5 +1,4 @@
-// Which columns hold numbers that are not finite: one pass over memory in the order in which it
-// lies.
+// Numbers that are not finite: one pass over memory in the order in which it lies.
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -9,15 +8,6 @@
 
 namespace sortal {
 namespace {
-
-// A number times zero is zero, unless it is not finite; then the sum is no number from there on.
-SORTAL_CLONES
-void add_zeros(const double* row, std::int64_t stride, std::int64_t n, std::int64_t d,
-               double* sums) {
-    for (std::int64_t i = 0; i < n; ++i, row += stride) {
-        for (std::int64_t j = 0; j < d; ++j) sums[j] += row[j] * 0.0;
-    }
-}
 
 // Numbers that are no number, and those beyond the largest.
 SORTAL_CLONES
@@ -48,29 +38,6 @@ std::vector<std::int64_t> count_missing(const std::vector<Column<double>>& colum
         if (infinite[j] > 0) missing[j] = -1;
     }
     return missing;
-}
-
-std::vector<bool> not_finite(const std::vector<Column<double>>& columns, std::int64_t n) {
-    const auto d = static_cast<std::int64_t>(columns.size());
-    std::vector<double> sums(columns.size(), 0.0);
-    if (columns.size() > 1 && side_by_side(columns)) {
-        add_zeros(columns[0].data, columns[0].stride, n, d, sums.data());
-    } else {
-        for (std::size_t j = 0; j < columns.size(); ++j) {
-            if (columns[j].stride ==
-                1) {  // in rows of eight, so that sums do not wait for each other
-                double eight[8] = {};
-                add_zeros(columns[j].data, 8, n / 8, 8, eight);
-                for (const double sum : eight) sums[j] += sum;
-                add_zeros(columns[j].data + n / 8 * 8, 1, n % 8, 1, &sums[j]);
-            } else {
-                add_zeros(columns[j].data, columns[j].stride, n, 1, &sums[j]);
-            }
-        }
-    }
-    std::vector<bool> found;
-    for (const double sum : sums) found.push_back(sum != 0.0);
-    return found;
 }
 
 }  // namespace sortal

@@ -60,9 +60,6 @@ void add_terms(Column<std::int32_t> codes, std::int64_t n, const double* table,
 
 // finite.cpp -------------------------------------------------------------------------------------
 
-// Which columns hold a NaN or an infinity.
-std::vector<bool> not_finite(const std::vector<Column<double>>& columns, std::int64_t n);
-
 // How many NaN each column holds; -1 where it holds an infinity.
 std::vector<std::int64_t> count_missing(const std::vector<Column<double>>& columns, std::int64_t n);
 

@@ -162,10 +162,11 @@ struct Candidate {
     double bound = -none;
 };
 
-// C4.5's rule: the largest ratio among the attributes whose gain is at least the average. (S 21)
+// C4.5's rule: the gain ratios of the attributes whose gain is at least the average, `none` of all
+// others. (S 21)
 template <class M>
-std::int64_t choose_by_ratio(const M& measure, const Whole& w,
-                             const std::vector<Candidate>& found) {
+std::vector<double> competing_ratios(const M& measure, const Whole& w,
+                                     const std::vector<Candidate>& found) {
     const double base = measure.base(w);
     __int128 sum = 0;
     std::int64_t m = 0;
@@ -174,16 +175,28 @@ std::int64_t choose_by_ratio(const M& measure, const Whole& w,
         sum += static_cast<std::int64_t>(c.key - base);
         ++m;
     }
-    const auto ratio = [&](const Candidate& c) {
-        if (c.key == none) return none;
+    std::vector<double> ratios;
+    for (const Candidate& c : found) {
         const double gain = c.key - base;
-        const auto raised = static_cast<__int128>(gain + M::tau(c.key, w.n_classes));
-        return raised * m >= sum ? gain / c.split_information : none;
-    };
-    double best = none;
-    for (const Candidate& c : found) best = std::max(best, ratio(c));
-    for (std::size_t j = 0; j < found.size() && best > none; ++j) {
-        if (ratio(found[j]) >= best * (1.0 - 1e-12)) return static_cast<std::int64_t>(j);
+        const auto raised =
+            c.key == none ? __int128{0} : static_cast<__int128>(gain + M::tau(c.key, w.n_classes));
+        const bool competes = c.key > none && raised * m >= sum;
+        ratios.push_back(competes ? gain / c.split_information : none);
+    }
+    return ratios;
+}
+
+// Ratios from this one on count as equal to the best.
+inline double least_ratio(double best) { return best * (1.0 - 1e-12); }
+
+// The first of the attributes with the largest ratio; -1 where none has one.
+template <class M>
+std::int64_t choose_by_ratio(const M& measure, const Whole& w,
+                             const std::vector<Candidate>& found) {
+    const std::vector<double> ratios = competing_ratios(measure, w, found);
+    const double best = ratios.empty() ? none : *std::max_element(ratios.begin(), ratios.end());
+    for (std::size_t j = 0; j < ratios.size() && best > none; ++j) {
+        if (ratios[j] >= least_ratio(best)) return static_cast<std::int64_t>(j);
     }
     return -1;
 }

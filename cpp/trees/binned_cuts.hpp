@@ -49,10 +49,10 @@ struct CutRecord {
     static constexpr std::int64_t after = std::numeric_limits<std::int64_t>::max();
     double key;
     std::int64_t n_yes;
-    std::int64_t bin;
+    std::int64_t bin;    // 0 where there are none
     std::int64_t place;  // `after`: the cut between this bin and the next that has rows
     double below, above;
-    bool missing_yes = false;
+    bool missing_yes = false;  // on which side missing values are
 
     bool operator<(const CutRecord& other) const {
         if (bin != other.bin) return bin < other.bin;

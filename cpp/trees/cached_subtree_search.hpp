@@ -26,8 +26,7 @@ void CachedSubtrees<M>::read_missing(const Job& job, const Whole& w, std::int64_
     for (std::int64_t i = from; i < job.end; ++i) {
         found.missing.add(labels_[list[i]], unit(list[i]), size_of(list[i]));
     }
-    if (context_.by_side()) return;
-    found.missing.set_apart(context_.measure, w, context_.options.policy == MissingPolicy::branch);
+    context_.set_apart(w, found.missing);
 }
 
 template <class M>
@@ -36,11 +35,20 @@ void CachedSubtrees<M>::start_side(const Stretch& stretch) {
     if (stretch.missing) yes_ = stretch.missing->counts;
 }
 
+// A cut whose key, in the scale of the rows searched, exceeds those before it in its stretch.
+template <class M>
+void CachedSubtrees<M>::add_cut(const Stretch& stretch, std::int64_t j, double key,
+                                std::int64_t n_yes, std::int64_t place) {
+    Found& found = found_[static_cast<std::size_t>(j)];
+    const bool missing_yes = stretch.missing != nullptr;
+    found.cuts.template add<M>({found.missing.in_node(key), n_yes, 0, place, 0.0, 0.0, missing_yes},
+                               context_.n_classes());
+}
+
 // Where every row weighs one, counts move by one from side to side, and the key with them. A cut
 // leaves at least `least` rows on both sides.
 template <class M>
-typename CachedSubtrees<M>::Peak CachedSubtrees<M>::scan_plain(const Stretch& stretch,
-                                                               std::int64_t j) {
+void CachedSubtrees<M>::scan_plain(const Stretch& stretch, std::int64_t j) {
     const Limits& limits = context_.options;
     const std::int64_t least = std::max<std::int64_t>({1, limits.min_size, limits.min_units});
     const Item* list = list_of(j);
@@ -48,8 +56,8 @@ typename CachedSubtrees<M>::Peak CachedSubtrees<M>::scan_plain(const Stretch& st
     const Whole& w = stretch.w;
     start_side(stretch);
     std::int64_t* yes = yes_.data();
-    Peak peak{context_.measure.near(w)};
-    typename M::Moving moving(context_.measure, w, yes, peak.key, memory_);
+    double peak = context_.measure.near(w);
+    typename M::Moving moving(context_.measure, w, yes);
     const std::int64_t before = stretch.n_before() - stretch.begin + 1;
     const std::int64_t stop = std::min(stretch.end - 1, w.n - least - before + 1);
     for (std::int64_t i = stretch.begin; i < stop; ++i) {
@@ -57,26 +65,24 @@ typename CachedSubtrees<M>::Peak CachedSubtrees<M>::scan_plain(const Stretch& st
         const Label k = labels_[item];
         moving.move(k, yes[k]++);
         const std::int64_t n_yes = i + before;
-        if (moving.falls_short(n_yes)) continue;
         if (n_yes < least || ranks[item] == ranks[list[i + 1]]) continue;
-        peak.meet(moving.key(n_yes), i, w.n_classes);
-        moving.expect(peak.key);
+        const double key = moving.key(n_yes);
+        if (key <= peak) continue;
+        peak = key;
+        add_cut(stretch, j, key, n_yes, i);
     }
-    peak.n_yes = peak.place - stretch.begin + 1 + stretch.n_before();
-    return peak;
 }
 
 // (ZM Alg. 19.2) for any weights and any measure, and careful where a key may be rounding alone;
 // `yes_` is N_v of (ZM 19.12).
 template <class M>
-typename CachedSubtrees<M>::Peak CachedSubtrees<M>::scan(const Stretch& stretch, std::int64_t j,
-                                                         bool careful) {
+void CachedSubtrees<M>::scan(const Stretch& stretch, std::int64_t j, bool careful) {
     const Limits& limits = context_.options;
     const Item* list = list_of(j);
     const Item* ranks = ranks_of(j);
     const Whole& w = stretch.w;
     start_side(stretch);
-    Peak peak{careful ? context_.measure.base(w) : context_.measure.near(w)};
+    double peak = careful ? context_.measure.base(w) : context_.measure.near(w);
     std::int64_t n_yes = stretch.n_before(), size_yes = stretch.size_before();
     for (std::int64_t i = stretch.begin; i + 1 < stretch.end; ++i) {
         const Item item = list[i];
@@ -85,50 +91,34 @@ typename CachedSubtrees<M>::Peak CachedSubtrees<M>::scan(const Stretch& stretch,
         n_yes += u;
         size_yes += size_of(item);
         if (ranks[item] == ranks[list[i + 1]]) continue;
-        if (n_yes < limits.min_units || size_yes < limits.min_size) continue;
-        if (w.n - n_yes < limits.min_units || stretch.size - size_yes < limits.min_size) break;
+        if (!limits.allow(n_yes, size_yes)) continue;
+        if (!limits.allow(w.n - n_yes, stretch.size - size_yes)) break;
         const double key = careful ? exact_key(context_.measure, w, yes_.data(), n_yes)
                                    : context_.measure.key(w, yes_.data(), n_yes);
-        if (peak.meet(key, i, w.n_classes)) peak.n_yes = n_yes;
+        if (key <= peak) continue;
+        peak = key;
+        add_cut(stretch, j, key, n_yes, i);
     }
-    return peak;
 }
 
-// The better of two peaks, of equals the lower; `close` where it may not be the lowest.
-template <class M>
-void CachedSubtrees<M>::take_peak(const Peak& peak, bool missing_yes, Found& found) const {
-    if (peak.place < 0) return;
-    const double key = found.missing.in_node(peak.key);
-    const double band = key - 2.0 * M::tau(key, context_.n_classes());
-    const bool first = found.place < 0;
-    const bool better = first || key > found.key || (key == found.key && peak.place <= found.place);
-    // a change of scale, or a second side, may bring cuts closer than their own scan saw
-    const bool near = !first && (better ? found.key >= band : key >= found.key - (key - band));
-    found.close = found.close || near || peak.close || found.missing.apart;
-    if (!better) return;
-    found.key = key;
-    found.place = peak.place;
-    found.n_yes = peak.n_yes;
-    found.missing_yes = missing_yes;
-}
-
-// The best cut of a column whose rows are in order; missing values on the no side come last in it.
+// The cuts of a column whose rows are in order; missing values on the no side come last in it.
 template <class M>
 void CachedSubtrees<M>::scan_list(const Job& job, const Whole& w, std::int64_t j, bool careful) {
     Found& found = found_[static_cast<std::size_t>(j)];
     const std::int64_t known = end_of_known(job, j);
     if (found.missing.n == 0) read_missing(job, w, j, known, found);
-    const auto best = [&](const Stretch& stretch) {
+    const auto look = [&](const Stretch& stretch) {
+        found.cuts.begin_sequence();
         if constexpr (requires { typename M::Moving; }) {
             if (!careful && units_.empty()) return scan_plain(stretch, j);
         }
-        return scan(stretch, j, careful);
+        scan(stretch, j, careful);
     };
     const bool both = both_sides(found);
-    const Stretch last{job.begin, both ? job.end : known, found.missing.searched(w),
-                       found.missing.searched_size(size_)};
-    take_peak(best(last), false, found);
-    if (both) take_peak(best({job.begin, known, w, size_, &found.missing}), true, found);
+    look({job.begin, both ? job.end : known, found.missing.searched(w),
+          found.missing.searched_size(size_)});
+    if (both) look({job.begin, known, w, size_, &found.missing});
+    found.key = found.cuts.best;
 }
 
 // The cuts of a column of few values, from counts by value.
@@ -155,11 +145,8 @@ void CachedSubtrees<M>::scan_counted(const Job& job, const Whole& w, std::int64_
         found.missing.counts.assign(cell, cell + K);
         found.missing.n = sum_of(cell, w.n_classes);
         found.missing.size = cell[K];
-        if (!context_.by_side()) {
-            found.missing.set_apart(context_.measure, w,
-                                    context_.options.policy == MissingPolicy::branch);
-            there &= ~missing;
-        }
+        context_.set_apart(w, found.missing);
+        if (found.missing.apart) there &= ~missing;
     }
     scan_cells(w, j, there, false);
     if (both_sides(found)) scan_cells(w, j, there & ~missing, true);
@@ -195,8 +182,8 @@ void CachedSubtrees<M>::scan_cells(const Whole& node, std::int64_t j, std::uint6
             n_yes += cell[k];
         }
         size_yes += cell[K];
-        if (there == 0 || n_yes < limits.min_units || size_yes < limits.min_size) continue;
-        if (w.n - n_yes < limits.min_units || size - size_yes < limits.min_size) continue;
+        if (there == 0 || !limits.allow(n_yes, size_yes)) continue;
+        if (!limits.allow(w.n - n_yes, size - size_yes)) continue;
         double key = context_.measure.key(w, yes_.data(), n_yes);
         if (key <= near) key = exact_key(context_.measure, w, yes_.data(), n_yes);
         if (key == none) continue;
@@ -204,7 +191,7 @@ void CachedSubtrees<M>::scan_cells(const Whole& node, std::int64_t j, std::uint6
         const double above =
             next == few_values - 1 ? std::numeric_limits<double>::infinity() : values[next];
         found.cuts.template add<M>(
-            {found.missing.in_node(key), n_yes, static_cast<std::int64_t>(rank), 0, values[rank],
+            {found.missing.in_node(key), n_yes, 0, static_cast<std::int64_t>(rank), values[rank],
              above, missing_yes},
             w.n_classes);
     }
@@ -223,65 +210,14 @@ void CachedSubtrees<M>::look_at_cut(const Job& job, const Whole& w, std::int64_t
         const bool own = context_.options.policy == MissingPolicy::branch && found.key == none &&
                          found.missing.n > 0;
         if (!careful && (by_ratio || own)) {
-            found.key = none;
-            found.place = -1;
+            found.cuts.clear();
             scan_list(job, w, j, true);
         }
     }
     part_missing(context_, w, size_, found);
     if (!context_.by_ratio() || found.alone || found.key == none) return;
-    settle_cut(job, w, {j, found.key, found.key - M::tau(found.key, w.n_classes)}, found);
-    found.information = sides_information(context_, w, found, found.n_yes);
-}
-
-// The lowest of the cuts that count as equal to the best.
-template <class M>
-void CachedSubtrees<M>::settle_cut(const Job& job, const Whole& node, const Verdict& verdict,
-                                   Found& found) {
-    const std::int64_t j = verdict.attribute;
-    if (found.alone) return;
-    if (!is_list(j)) {
-        const CutRecord* cut = found.cuts.lowest(verdict.target);
-        found.chosen = cut->key;
-        found.place = cut->bin;
-        found.n_yes = cut->n_yes;
-        found.missing_yes = cut->missing_yes;
-        return;
-    }
-    found.chosen = found.key;
-    if (!found.close) return;
-    const Limits& limits = context_.options;
-    const Item* list = list_of(j);
-    const Item* ranks = ranks_of(j);
-    const Whole w = found.missing.searched(node);
-    const std::int64_t size = found.missing.searched_size(size_), known = end_of_known(job, j);
-    start_side({0, 0, w, size});
-    std::int64_t n_yes = 0, size_yes = 0;
-    const auto reaches = [&](std::int64_t i, bool missing_yes) {
-        const std::int64_t n = n_yes + (missing_yes ? found.missing.n : 0);
-        const std::int64_t sizes = size_yes + (missing_yes ? found.missing.size : 0);
-        if (n < limits.min_units || sizes < limits.min_size) return false;
-        if (w.n - n < limits.min_units || size - sizes < limits.min_size) return false;
-        side_ = yes_;
-        for (std::size_t k = 0; missing_yes && k < side_.size(); ++k) {
-            side_[k] += found.missing.counts[k];
-        }
-        const double key = found.missing.in_node(exact_key(context_.measure, w, side_.data(), n));
-        if (key < verdict.target) return false;
-        found.chosen = key;
-        found.place = i;
-        found.n_yes = n;
-        found.missing_yes = missing_yes;
-        return true;
-    };
-    const bool both = both_sides(found);
-    for (std::int64_t i = job.begin; i <= found.place; ++i) {
-        yes_[labels_[list[i]]] += unit(list[i]);
-        n_yes += unit(list[i]);
-        size_yes += size_of(list[i]);
-        if (ranks[list[i]] == ranks[list[i + 1]]) continue;
-        if ((both && i + 1 < known && reaches(i, true)) || reaches(i, false)) break;
-    }
+    settle_cut(found, found.key - M::tau(found.key, w.n_classes));
+    found.information = sides_information(context_, w, found, found.cut.n_yes);
 }
 
 // A category's values in a node with their counts. (ZM 19.19)
@@ -345,7 +281,7 @@ bool CachedSubtrees<M>::search(const Job& job, GrowingNodes& growing) {
     if (verdict.attribute < 0) return false;
     Found& found = found_[static_cast<std::size_t>(verdict.attribute)];
     const bool cut = context_.column(verdict.attribute).kind == Kind::cut;
-    if (cut && !context_.by_ratio()) settle_cut(job, w, verdict, found);
+    if (cut && !context_.by_ratio()) settle_cut(found, verdict.target);
     if (!note_test(context_, w, verdict, found, candidates_, growing, job.id, subsets_)) {
         return false;
     }
@@ -356,13 +292,9 @@ bool CachedSubtrees<M>::search(const Job& job, GrowingNodes& growing) {
 template <class M>
 double CachedSubtrees<M>::threshold(std::int64_t j, const Found& found) const {
     if (found.alone) return std::numeric_limits<double>::infinity();
-    if (!is_list(j)) {
-        for (const CutRecord& cut : found.cuts.records) {
-            if (cut.bin == found.place) return cut_between(cut.below, cut.above);
-        }
-    }
-    const Item* list = list_of(j);
-    return cut_between(value(j, list[found.place]), value(j, list[found.place + 1]));
+    if (!is_list(j)) return cut_between(found.cut.below, found.cut.above);
+    const Item* last = list_of(j) + found.cut.place;
+    return cut_between(value(j, last[0]), value(j, last[1]));
 }
 
 }  // namespace sortal::trees

@@ -8,7 +8,6 @@
 
 #include <bit>
 #include <cmath>
-#include <cstring>
 
 #include "trees/large_nodes.hpp"
 
@@ -40,23 +39,6 @@ class CachedSubtrees {
         double x;
         Item item;
     };
-    // The first cut of largest key, and whether a lower cut comes close to it. (Within twice tau:
-    // the node's best may lie where the next power of two makes tau larger.)
-    struct Peak {
-        double key;
-        std::int64_t place = -1;
-        bool close = false;
-        std::int64_t n_yes = 0;
-
-        bool meet(double met, std::int64_t i, std::int64_t n_classes) {
-            if (met <= key) return false;
-            close = place >= 0 && key >= met - 2.0 * M::tau(met, n_classes);
-            key = met;
-            place = i;
-            return true;
-        }
-    };
-
     // A stretch of a column's list that is scanned: the rows searched, what lies on the yes side
     // before any of the list's rows, and where it ends. The last row is no place of a cut.
     struct Stretch {
@@ -81,12 +63,12 @@ class CachedSubtrees {
                       Found& found);
     void scan_list(const Job& job, const Whole& w, std::int64_t j, bool careful);
     void start_side(const Stretch& stretch);
-    Peak scan(const Stretch& stretch, std::int64_t j, bool careful);
-    Peak scan_plain(const Stretch& stretch, std::int64_t j);
-    void take_peak(const Peak& peak, bool missing_yes, Found& found) const;
+    void add_cut(const Stretch& stretch, std::int64_t j, double key, std::int64_t n_yes,
+                 std::int64_t place);
+    void scan(const Stretch& stretch, std::int64_t j, bool careful);
+    void scan_plain(const Stretch& stretch, std::int64_t j);
     void scan_counted(const Job& job, const Whole& w, std::int64_t j);
     void scan_cells(const Whole& w, std::int64_t j, std::uint64_t there, bool missing_yes);
-    void settle_cut(const Job& job, const Whole& w, const Verdict& verdict, Found& found);
     double threshold(std::int64_t j, const Found& found) const;
     void count_values(const Job& job, std::int64_t j, Found& found);
     void split(const Job& job, GrowingNodes& growing, std::vector<Job>& stack);
@@ -127,14 +109,14 @@ class CachedSubtrees {
     std::vector<Found> found_;
     std::vector<Candidate> candidates_;
     std::vector<std::int32_t> active_;  // lists of columns, one after the other
-    std::vector<std::int64_t> yes_, side_, cells_;
+    std::vector<std::int64_t> yes_, cells_;
     std::vector<std::int32_t> branch_of_row_;
     std::vector<std::uint8_t> is_no_;
     std::vector<Item> other_;
+    std::vector<std::int64_t> stops_;  // where the branches of the last test end
     std::vector<Keyed> keyed_;
     std::vector<double> numbers_;
     std::vector<std::int32_t> codes_;
-    typename M::Memory memory_;
     std::vector<Item> touched_;
     Scratch subsets_;
 };
@@ -292,7 +274,8 @@ void CachedSubtrees<M>::mark_cut(const Job& job, const GrowingNode& node) {
     const Item missing = is_list(j) ? missing_rank : static_cast<Item>(few_values - 1);
     for (std::int64_t i = job.begin; i < job.end; ++i) {
         const Item item = list[i];
-        const bool no = !alone && (is_list(j) ? i > found.place : ranks[item] > found.place);
+        const bool no =
+            !alone && (is_list(j) ? i > found.cut.place : ranks[item] > found.cut.place);
         is_no_[item] = no;
     }
     if (node.missing == no_missing) return;
@@ -339,33 +322,17 @@ void CachedSubtrees<M>::mark(const Job& job, const GrowingNodes& growing, const 
     }
 }
 
-// Parts a list of the node's rows by branches, each in its order.
+// Parts a list of the node's rows by branches.
 template <class M>
 void CachedSubtrees<M>::part(Item* list, const Job& job, std::int64_t n_parts) {
-    Item* other = other_.data();
+    const List<Item> items{list, other_.data()};
     if (n_parts == 2) {
-        std::int64_t yes = job.begin, no = 0;
-        for (std::int64_t i = job.begin; i < job.end; ++i) {
-            const Item item = list[i];
-            const std::int64_t is_no = is_no_[item];
-            list[yes] = item;
-            other[no] = item;
-            yes += 1 - is_no;
-            no += is_no;
-        }
-        std::memcpy(list + yes, other, static_cast<std::size_t>(no) * sizeof(Item));
-        return;
+        const auto branch = [this](Item item) { return is_no_[item]; };
+        part_lists(job.begin, job.end, n_parts, branch, stops_, items);
+    } else {
+        const auto branch = [this](Item item) { return branch_of_row_[item]; };
+        part_lists(job.begin, job.end, n_parts, branch, stops_, items);
     }
-    std::vector<std::int64_t> next(static_cast<std::size_t>(n_parts) + 1, 0);
-    for (std::int64_t i = job.begin; i < job.end; ++i) {
-        ++next[static_cast<std::size_t>(branch_of_row_[list[i]]) + 1];
-    }
-    std::partial_sum(next.begin(), next.end(), next.begin());
-    for (std::int64_t i = job.begin; i < job.end; ++i) {
-        other[next[static_cast<std::size_t>(branch_of_row_[list[i]])]++] = list[i];
-    }
-    std::memcpy(list + job.begin, other,
-                static_cast<std::size_t>(job.end - job.begin) * sizeof(Item));
 }
 
 template <class M>
@@ -381,18 +348,16 @@ void CachedSubtrees<M>::split(const Job& job, GrowingNodes& growing, std::vector
     const std::int64_t first = growing.add(n_parts, node.depth + 1);
     growing.at(job.id).first_child = first;
     growing.at(job.id).n_children = n_parts;
-    std::vector<std::int64_t> stops(static_cast<std::size_t>(n_parts), job.begin);
     for (std::int64_t i = job.begin; i < job.end; ++i) {
         const Item item = items_[static_cast<std::size_t>(i)];
         const std::int64_t b = n_parts == 2 ? is_no_[item] : branch_of_row_[item];
         growing.counts(first + b)[labels_[item]] += unit(item);
         growing.at(first + b).size += size_of(item);
-        stops[static_cast<std::size_t>(b)] = i + 1;
     }
     weigh_branches(growing, job.id);
     std::int64_t begin = job.begin;
     for (std::int64_t b = 0; b < n_parts; ++b) {
-        const std::int64_t end = stops[static_cast<std::size_t>(b)];
+        const std::int64_t end = stops_[static_cast<std::size_t>(b)];
         stack.push_back({begin, end, first + b, job.active, job.n_active});
         begin = end;
     }

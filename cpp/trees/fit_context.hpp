@@ -1,12 +1,15 @@
 // What a fit fixes for all its nodes, and the nodes as they are made.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "tables/bins.hpp"
 #include "trees/measures.hpp"
+#include "trees/missing.hpp"
 #include "trees/tree.hpp"
 
 namespace sortal::trees {
@@ -47,6 +50,10 @@ struct FitContext {
         return column(j).has_missing ? coded.n_codes[static_cast<std::size_t>(j)] - 1 : -1;
     }
     bool by_side() const { return options.policy == MissingPolicy::direction; }
+    // Parts missing values from the known rows, but where they take a side.
+    void set_apart(const Whole& w, MissingRows& missing) const {
+        if (!by_side()) missing.set_apart(measure, w, options.policy == MissingPolicy::branch);
+    }
 };
 
 // A node as it is made: its children stand one after the other.
@@ -88,5 +95,52 @@ struct GrowingNodes {
         return first;
     }
 };
+
+// Items of rows, and room for as many.
+template <class T>
+struct List {
+    T* items;
+    T* spare;
+};
+
+// Moves the items from `begin` to before `end` so that those of each branch stand together, in
+// their order; branch_of(item) is asked of the first list, and the others follow. stops[b] is where
+// branch b ends.
+template <class B, class T, class... Others>
+void part_lists(std::int64_t begin, std::int64_t end, std::int64_t n_parts, B branch_of,
+                std::vector<std::int64_t>& stops, List<T> first, List<Others>... others) {
+    const auto each = [&](const auto& f) {
+        f(first);
+        (f(others), ...);
+    };
+    if (n_parts == 2) {
+        std::int64_t yes = begin, no = 0;
+        for (std::int64_t i = begin; i < end; ++i) {
+            const std::int64_t is_no = branch_of(first.items[i]);
+            each([&](const auto& list) {
+                const auto item = list.items[i];
+                list.items[yes] = item;
+                list.spare[no] = item;
+            });
+            yes += 1 - is_no;
+            no += is_no;
+        }
+        each([&](const auto& list) { std::copy_n(list.spare, no, list.items + yes); });
+        stops = {yes, end};
+        return;
+    }
+    stops.assign(static_cast<std::size_t>(n_parts) + 1, 0);
+    for (std::int64_t i = begin; i < end; ++i) {
+        ++stops[static_cast<std::size_t>(branch_of(first.items[i])) + 1];
+    }
+    std::partial_sum(stops.begin(), stops.end(), stops.begin());
+    for (std::int64_t i = begin; i < end; ++i) {
+        const std::int64_t to = stops[static_cast<std::size_t>(branch_of(first.items[i]))]++;
+        each([&](const auto& list) { list.spare[to] = list.items[i]; });
+    }
+    each([&](const auto& list) { std::copy_n(list.spare, end - begin, list.items + begin); });
+    stops.pop_back();
+    for (std::int64_t& stop : stops) stop += begin;
+}
 
 }  // namespace sortal::trees

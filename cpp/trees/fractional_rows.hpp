@@ -111,7 +111,7 @@ void FractionalRows<M>::read_numbers(const Node& node, std::int64_t j, const Who
             items_.push_back({x[node.rows[i]], i});
         }
     }
-    found.missing.set_apart(context_.measure, w, false);
+    context_.set_apart(w, found.missing);
     std::sort(items_.begin(), items_.end(), [](const Item& a, const Item& b) { return a.x < b.x; });
     NodeCuts& cuts = cuts_[static_cast<std::size_t>(j)];
     cuts = NodeCuts{};

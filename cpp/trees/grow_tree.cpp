@@ -407,9 +407,10 @@ Nodes grow_by(const M& measure, const std::vector<TreeColumn>& columns, const Tr
     return Grower<M, std::int64_t>(context, workers).grow();
 }
 
-// The limits on sizes where these count parts of rows. Parts are rounded: what misses a limit by a
-// millionth of a row meets it.
+}  // namespace
+
 GrowOptions in_parts(GrowOptions options) {
+    if (options.part_bits == 0) return options;
     const auto slack = [](int bits) { return bits > 20 ? std::int64_t{1} << (bits - 20) : 0; };
     const auto scaled = [&](std::int64_t limit) {
         const std::int64_t most = std::int64_t{1} << 61;
@@ -420,8 +421,6 @@ GrowOptions in_parts(GrowOptions options) {
     options.min_units -= slack(options.unit_bits);
     return options;
 }
-
-}  // namespace
 
 Nodes grow_tree(const std::vector<TreeColumn>& columns, const TreeRows& rows,
                 const GrowOptions& given, int threads, const std::function<void()>& poll) {
@@ -434,7 +433,7 @@ Nodes grow_tree(const std::vector<TreeColumn>& columns, const TreeRows& rows,
         throw std::invalid_argument("rows in parts are too many units");
     }
     total <<= given.unit_bits;
-    const GrowOptions options = given.part_bits > 0 ? in_parts(given) : given;
+    const GrowOptions options = in_parts(given);
     Workers workers(threads, poll);
     // units of fractional weights, and of rows in parts, are far beyond any table
     const std::int64_t tabled =

@@ -59,8 +59,7 @@ void LargeNodes<M, Cell>::read_missing(const LargeNode<Cell>& large, const Whole
     found.missing.counts.assign(row, row + K);
     found.missing.n = sum_of(found.missing.counts.data(), K);
     found.missing.size = width_ > K ? static_cast<std::int64_t>(row[K]) : found.missing.n;
-    if (context_.by_side()) return;
-    found.missing.set_apart(context_.measure, w, context_.options.policy == MissingPolicy::branch);
+    context_.set_apart(w, found.missing);
 }
 
 // What lies on the yes side before any value does.
@@ -272,8 +271,8 @@ void LargeNodes<M, Cell>::look_at_cut(const LargeNode<Cell>& large, const Whole&
     refine(large, w, j, none, false, s);
     if (!(found.key - M::tau(found.key, w.n_classes) > near)) look_carefully(large, w, j, s);
     if (found.key == none) return;
-    const CutRecord* cut = found.cuts.lowest(found.key - M::tau(found.key, w.n_classes));
-    found.information = sides_information(context_, w, found, cut->n_yes);
+    settle_cut(found, found.key - M::tau(found.key, w.n_classes));
+    found.information = sides_information(context_, w, found, found.cut.n_yes);
 }
 
 template <class M, class Cell>
@@ -354,11 +353,9 @@ bool LargeNodes<M, Cell>::search(const LargeNode<Cell>& large, GrowingNodes& gro
     if (found.alone && kind == Kind::cut) {
         threshold = std::numeric_limits<double>::infinity();
     } else if (kind == Kind::cut) {
-        CutRecord cut = *found.cuts.lowest(verdict.target);
+        settle_cut(found, verdict.target);
+        CutRecord& cut = found.cut;
         if (cut.place == CutRecord::after) find_neighbors(large, verdict.attribute, cut);
-        found.chosen = cut.key;
-        found.n_yes = cut.n_yes;
-        found.missing_yes = cut.missing_yes;
         threshold = cut_between(cut.below, cut.above);
     }
     if (!note_test(context_, w, verdict, found, candidates_, growing, large.id,

@@ -5,8 +5,6 @@
 // direction.
 #pragma once
 
-#include <cstring>
-
 #include "trees/node_search.hpp"
 
 namespace sortal::trees {
@@ -169,8 +167,7 @@ class LargeNodes {
     bool allowed(const Whole& w, std::int64_t size, std::int64_t n_yes,
                  std::int64_t size_yes) const {
         const Limits& limits = context_.options;
-        return n_yes >= limits.min_units && w.n - n_yes >= limits.min_units &&
-               size_yes >= limits.min_size && size - size_yes >= limits.min_size;
+        return limits.allow(n_yes, size_yes) && limits.allow(w.n - n_yes, size - size_yes);
     }
     void mark_branches(const GrowingNode& node, const GrowingNodes& growing,
                        LargeNodeScratch& s) const {
@@ -184,9 +181,19 @@ class LargeNodes {
             s.branch_of[static_cast<std::size_t>(growing.values[at])] = growing.branches[at];
         }
     }
+    // Parts the rows of a node and their labels.
     template <class B>
     void part_rows(const LargeNode<Cell>& large, std::int64_t n_parts, B branch_of,
-                   LargeNodeScratch& s, std::vector<std::int64_t>& stops);
+                   LargeNodeScratch& s, std::vector<std::int64_t>& stops) {
+        const auto n = static_cast<std::size_t>(large.n_rows());
+        if (s.rows.size() < n) {
+            s.rows.resize(n);
+            s.labels.resize(n);
+        }
+        part_lists(large.begin, large.end, n_parts, branch_of, stops,
+                   List{order_.rows.data(), s.rows.data()},
+                   List{order_.labels.data(), s.labels.data()});
+    }
 
     const FitContext<M>& context_;
     RowOrder& order_;
@@ -197,56 +204,6 @@ class LargeNodes {
     std::vector<Candidate> candidates_;
     std::int64_t size_ = 0;  // of the node that is searched
 };
-
-// Moves the rows of a large node so that each branch's stand together, in their order; stops[b] is
-// where branch b ends.
-template <class M, class Cell>
-template <class B>
-void LargeNodes<M, Cell>::part_rows(const LargeNode<Cell>& large, std::int64_t n_parts, B branch_of,
-                                    LargeNodeScratch& s, std::vector<std::int64_t>& stops) {
-    std::uint32_t* rows = order_.rows.data();
-    Label* labels = order_.labels.data();
-    const auto n = static_cast<std::size_t>(large.n_rows());
-    if (s.rows.size() < n) {
-        s.rows.resize(n);
-        s.labels.resize(n);
-    }
-    if (n_parts == 2) {
-        std::int64_t yes = large.begin, no = 0;
-        std::uint32_t* other_rows = s.rows.data();
-        Label* other_labels = s.labels.data();
-        for (std::int64_t i = large.begin; i < large.end; ++i) {
-            const std::uint32_t row = rows[i];
-            const Label label = labels[i];
-            const std::int64_t is_no = branch_of(row);
-            rows[yes] = row;
-            labels[yes] = label;
-            other_rows[no] = row;
-            other_labels[no] = label;
-            yes += 1 - is_no;
-            no += is_no;
-        }
-        std::memcpy(rows + yes, other_rows, static_cast<std::size_t>(no) * sizeof(*rows));
-        std::memcpy(labels + yes, other_labels, static_cast<std::size_t>(no) * sizeof(*labels));
-        stops = {yes, large.end};
-        return;
-    }
-    std::vector<std::int64_t> at(static_cast<std::size_t>(n_parts) + 1, 0);
-    for (std::int64_t i = large.begin; i < large.end; ++i) {
-        ++at[static_cast<std::size_t>(branch_of(rows[i])) + 1];
-    }
-    std::partial_sum(at.begin(), at.end(), at.begin());
-    stops.clear();
-    for (std::size_t b = 1; b < at.size(); ++b) stops.push_back(large.begin + at[b]);
-    for (std::int64_t i = large.begin; i < large.end; ++i) {
-        const auto to =
-            static_cast<std::size_t>(at[static_cast<std::size_t>(branch_of(rows[i]))]++);
-        s.rows[to] = rows[i];
-        s.labels[to] = labels[i];
-    }
-    std::memcpy(rows + large.begin, s.rows.data(), n * sizeof(*rows));
-    std::memcpy(labels + large.begin, s.labels.data(), n * sizeof(*labels));
-}
 
 template <class M, class Cell>
 std::vector<LargeNode<Cell>> LargeNodes<M, Cell>::split(const LargeNode<Cell>& large,

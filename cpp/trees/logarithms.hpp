@@ -28,13 +28,12 @@ class Logs {
     // At most this many entries: 8 MB, all counts of a table of a million rows.
     static constexpr std::int64_t most = std::int64_t{1} << 20;
 
-    // Logarithms up to n log2 n stay below 2^52 units.
-    explicit Logs(std::int64_t n) : Logs(n, shift_for(n)) {}
     Logs(std::int64_t n, int shift) : shift_(shift) {
         const std::int64_t size = n < most ? n + 1 : most;
         table_.reserve(static_cast<std::size_t>(size));
         for (std::int64_t c = 0; c < size; ++c) table_.push_back(log_units(c, shift));
     }
+    // Logarithms up to n log2 n stay below 2^52 units.
     static int shift_for(std::int64_t n) {
         const auto x = static_cast<double>(n);
         int exponent = 0;

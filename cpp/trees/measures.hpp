@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/portable.hpp"
 #include "trees/logarithms.hpp"
 
 namespace sortal::trees {
@@ -54,23 +55,24 @@ struct Between {
 // Below this many units the squares of counts add up within 63 bits.
 constexpr std::int64_t narrow_units = std::int64_t{1} << 31;
 
+// f(0) with zero in the type in which sums of products of so many units fit.
+template <class F>
+SORTAL_INLINE double in_width(std::int64_t n, F f) {
+    return n < narrow_units ? f(std::int64_t{0}) : f(static_cast<__int128>(0));
+}
+
 // sum_k c_k^2 / n as one division of exact whole numbers.
 inline double squares_of(const std::int64_t* c, std::int64_t n, std::int64_t n_classes) {
     if (n == 0) return 0.0;
-    if (n < narrow_units) {
-        std::int64_t sum = 0;
-        for (std::int64_t k = 0; k < n_classes; ++k) sum += c[k] * c[k];
+    return in_width(n, [&](auto sum) {
+        using Int = decltype(sum);
+        for (std::int64_t k = 0; k < n_classes; ++k) sum += static_cast<Int>(c[k]) * c[k];
         return static_cast<double>(sum) / static_cast<double>(n);
-    }
-    unsigned __int128 sum = 0;
-    for (std::int64_t k = 0; k < n_classes; ++k) {
-        const auto x = static_cast<unsigned __int128>(c[k]);
-        sum += x * x;
-    }
-    return static_cast<double>(sum) / static_cast<double>(n);
+    });
 }
 
-// The key of the partition into m parts, counts[p * K + k].
+// The key of the partition into m parts, counts[p * K + k]: of the gain n times (ZM 19.4), for any
+// number of parts (MSML gain), with the sign turned.
 template <class M>
 double sum_of_parts(const M& measure, const std::int64_t* counts, std::int64_t m,
                     std::int64_t n_classes) {
@@ -99,14 +101,13 @@ enum class SubsetRoute { hyperplanes, signs };
 //                  makes good; or any number below `need` where that is
 //   subset_bound   at least the key of every subset of m values (S 25), rounding included
 //   known_stretch  two sides only: what brings keys of the known rows to the scale of their node
-//   Moving         optional: the key while rows of one unit move to the yes side one by one;
-//                  `Memory` is what a thread keeps for it
+//   Moving         optional: the key while rows of one unit move to the yes side one by one
 
-// Information gain (ZM 19.5), in units of logarithms.
+// Information gain (ZM 19.5), in units of logarithms. A part adds the negative of its size times
+// its entropy (ZM 19.3) (MSML entropy).
 struct Gain {
     static constexpr bool two_sided = false, uses_logs = true;
     static constexpr SubsetRoute subset_route = SubsetRoute::hyperplanes;
-    struct Memory {};
     const Logs* logs;
 
     static double tau(double, std::int64_t n_classes) {
@@ -167,7 +168,7 @@ struct Gain {
     // Four logarithms change with a row.
     class Moving {
       public:
-        Moving(const Gain& gain, const Whole& w, const std::int64_t* yes, double, const Memory&)
+        Moving(const Gain& gain, const Whole& w, const std::int64_t* yes)
             : logs_(*gain.logs), counts_(w.counts), n_(w.n) {
             for (std::int64_t k = 0; k < w.n_classes; ++k) {
                 units_ += logs_(yes[k]) + logs_(w.counts[k] - yes[k]);
@@ -178,11 +179,9 @@ struct Gain {
             const std::int64_t no = counts_[k] - yes;
             units_ += logs_(yes + 1) - logs_(yes) + logs_(no - 1) - logs_(no);
         }
-        bool falls_short(std::int64_t) const { return false; }
         double key(std::int64_t n_yes) const {
             return static_cast<double>(units_ - logs_(n_yes) - logs_(n_ - n_yes));
         }
-        void expect(double) {}
 
       private:
         const Logs& logs_;
@@ -191,7 +190,7 @@ struct Gain {
     };
 };
 
-// The decrease of the Gini index (ZM 19.6).
+// The decrease of the Gini index (ZM 19.6) (MSML gini).
 struct Gini {
     static constexpr bool two_sided = false, uses_logs = false;
     static constexpr SubsetRoute subset_route = SubsetRoute::hyperplanes;
@@ -203,24 +202,17 @@ struct Gini {
         return squares_of(c, n, n_classes);
     }
     double key(const Whole& w, const std::int64_t* l, std::int64_t n_l) const {
-        const std::int64_t n_r = w.n - n_l;
-        if (w.n < narrow_units) {
-            std::int64_t a = 0, b = 0;
+        return in_width(w.n, [&](auto a) {
+            using Int = decltype(a);
+            Int b = 0;
             for (std::int64_t k = 0; k < w.n_classes; ++k) {
-                const std::int64_t r = w.counts[k] - l[k];
-                a += l[k] * l[k];
-                b += r * r;
+                const Int x = l[k], y = w.counts[k] - l[k];
+                a += x * x;
+                b += y * y;
             }
-            return quotient(static_cast<double>(a), n_l) + quotient(static_cast<double>(b), n_r);
-        }
-        unsigned __int128 a = 0, b = 0;
-        for (std::int64_t k = 0; k < w.n_classes; ++k) {
-            const auto x = static_cast<unsigned __int128>(l[k]);
-            const auto y = static_cast<unsigned __int128>(w.counts[k] - l[k]);
-            a += x * x;
-            b += y * y;
-        }
-        return quotient(static_cast<double>(a), n_l) + quotient(static_cast<double>(b), n_r);
+            return quotient(static_cast<double>(a), n_l) +
+                   quotient(static_cast<double>(b), w.n - n_l);
+        });
     }
     double base(const Whole& w) const { return squares_of(w.counts, w.n, w.n_classes); }
     double near(const Whole& w) const { return base(w) * (1.0 + 0x1p-48); }
@@ -287,52 +279,30 @@ struct Gini {
         return rise;
     }
 
-    struct Memory {
-        std::vector<double> reciprocals = std::vector<double>(1 << 16);
-
-        Memory() {
-            for (std::size_t i = 1; i < reciprocals.size(); ++i) {
-                reciprocals[i] = 1.0 / static_cast<double>(i);
-            }
-        }
-    };
     // As sum (n_k - l_k)^2 = sum n_k^2 - 2 sum n_k l_k + sum l_k^2, one count moves with a row.
-    // Reciprocals show quickly, and closely enough, that a key cannot be the largest.
     class Moving {
       public:
-        Moving(const Gini&, const Whole& w, const std::int64_t* yes, double peak,
-               const Memory& memory)
-            : counts_(w.counts), reciprocals_(memory.reciprocals.data()), n_(w.n) {
+        Moving(const Gini&, const Whole& w, const std::int64_t* yes) : counts_(w.counts), n_(w.n) {
             for (std::int64_t k = 0; k < w.n_classes; ++k) {
                 whole_ += w.counts[k] * w.counts[k];
                 squares_ += yes[k] * yes[k];
                 cross_ += w.counts[k] * yes[k];
             }
-            expect(peak);
         }
         // A row of class k, of which there were `yes` so far.
         void move(std::int64_t k, std::int64_t yes) {
             squares_ += 2 * yes + 1;
             cross_ += counts_[k];
         }
-        bool falls_short(std::int64_t n_yes) const {
-            return yes_squares() * reciprocals_[n_yes] + no_squares() * reciprocals_[n_ - n_yes] <
-                   enough_;
-        }
         double key(std::int64_t n_yes) const {
-            return yes_squares() / static_cast<double>(n_yes) +
-                   no_squares() / static_cast<double>(n_ - n_yes);
+            return static_cast<double>(squares_) / static_cast<double>(n_yes) +
+                   static_cast<double>(whole_ + squares_ - 2 * cross_) /
+                       static_cast<double>(n_ - n_yes);
         }
-        void expect(double peak) { enough_ = peak * (1.0 - 0x1p-49); }
 
       private:
-        double yes_squares() const { return static_cast<double>(squares_); }
-        double no_squares() const { return static_cast<double>(whole_ + squares_ - 2 * cross_); }
-
         const std::int64_t* counts_;
-        const double* reciprocals_;
         std::int64_t n_, whole_ = 0, squares_ = 0, cross_ = 0;
-        double enough_ = 0.0;
     };
 };
 
@@ -340,25 +310,19 @@ struct Gini {
 struct Cart {
     static constexpr bool two_sided = true, uses_logs = false;
     static constexpr SubsetRoute subset_route = SubsetRoute::signs;
-    struct Memory {};
 
     static double tau(double, std::int64_t) { return 0.0; }
     // sum_k |l_k n_r - r_k n_l| = sum_k |l_k n - n_k n_l|, rounded once beyond 2^53
     double key(const Whole& w, const std::int64_t* l, std::int64_t n_l) const {
-        if (w.n < narrow_units) {
-            std::int64_t sum = 0;
+        return in_width(w.n, [&](auto sum) {
+            using Int = decltype(sum);
             for (std::int64_t k = 0; k < w.n_classes; ++k) {
-                sum += std::abs(l[k] * w.n - w.counts[k] * n_l);
+                const Int apart =
+                    static_cast<Int>(l[k]) * w.n - static_cast<Int>(w.counts[k]) * n_l;
+                sum += apart < 0 ? -apart : apart;
             }
             return static_cast<double>(sum);
-        }
-        unsigned __int128 sum = 0;
-        for (std::int64_t k = 0; k < w.n_classes; ++k) {
-            const __int128 apart =
-                static_cast<__int128>(l[k]) * w.n - static_cast<__int128>(w.counts[k]) * n_l;
-            sum += static_cast<unsigned __int128>(apart < 0 ? -apart : apart);
-        }
-        return static_cast<double>(sum);
+        });
     }
     double base(const Whole&) const { return 0.0; }
     double near(const Whole&) const { return 0.0; }
@@ -419,7 +383,6 @@ template <class M>
 concept Measure =
     requires(const M measure, const Whole& w, const std::int64_t* l, std::int64_t n, double key,
              const Between& bin) {
-        typename M::Memory;
         { M::two_sided && M::uses_logs } -> std::same_as<bool>;
         { M::subset_route == SubsetRoute::signs } -> std::same_as<bool>;
         { M::tau(key, n) } -> std::same_as<double>;

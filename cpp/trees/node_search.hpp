@@ -15,8 +15,7 @@
 
 namespace sortal::trees {
 
-// What is found of an attribute at a node; keys are in the scale of the node. A cut's place is left
-// to large nodes and cached subtrees.
+// What is found of an attribute at a node; keys are in the scale of the node.
 struct Found {
     double key = none;                // the largest of its tests
     double chosen = none;             // that of the test that is asked, the first of equals
@@ -25,15 +24,13 @@ struct Found {
     Subset subset{};                  // keys in the scale of the rows searched
     std::vector<std::int32_t> codes;  // values present, ascending
     std::vector<std::int64_t> counts, sizes;
-    BestCuts cuts;                       // large nodes
-    std::vector<double> edge_keys;       // with the missing values on the no side
-    std::vector<double> edge_keys_yes;   // ... on the yes side
-    std::int64_t place = -1, n_yes = 0;  // cached subtrees: the first cut of largest key
-    bool close = false;                  // ... and whether a lower one comes within tau of it
+    BestCuts cuts;
+    CutRecord cut{};                    // the one that is asked
+    std::vector<double> edge_keys;      // large nodes: with the missing values on the no side
+    std::vector<double> edge_keys_yes;  // ... on the yes side
     MissingRows missing;
-    bool missing_yes = false;  // on which side of a cut they are
-    bool alone = false;        // the test parts known rows from missing values
-    std::int32_t joined = 0;   // the branch of one a value that missing values join
+    bool alone = false;       // the test parts known rows from missing values
+    std::int32_t joined = 0;  // the branch of one a value that missing values join
 
     void clear() {
         key = chosen = none;
@@ -43,10 +40,9 @@ struct Found {
         counts.clear();
         sizes.clear();
         cuts.clear();
-        place = -1;
-        close = false;
+        cut = {};
         missing.clear();
-        missing_yes = alone = false;
+        alone = false;
         joined = 0;
     }
     Values values() const {
@@ -54,6 +50,13 @@ struct Found {
                 sizes.empty() ? nullptr : sizes.data()};
     }
 };
+
+// Takes the lowest of the cuts that count as equal to the best.
+inline void settle_cut(Found& found, double target) {
+    if (found.alone) return;
+    found.cut = *found.cuts.lowest(target);
+    found.chosen = found.cut.key;
+}
 
 // Split information of a test with two sides, n_yes units of the rows searched on one; missing
 // values that are on neither are one more part.
@@ -65,15 +68,14 @@ double sides_information(const FitContext<M>& context, const Whole& w, const Fou
     return split_information(context.logs, w.n, parts, 3);
 }
 
-template <class M>
-double values_information(const FitContext<M>& context, const Whole& w, const Found& found) {
+inline double values_information(const Logs& logs, const Whole& w, const Found& found) {
     std::vector<std::int64_t> parts;
     const Values values = found.values();
     for (std::int64_t v = 0; v < values.m; ++v) {
-        parts.push_back(sum_of(values.counts + v * context.n_classes(), context.n_classes()));
+        parts.push_back(sum_of(values.counts + v * w.n_classes, w.n_classes));
     }
     parts.push_back(w.n - found.missing.searched(w).n);
-    return split_information(context.logs, w.n, parts.data(), values.m + 1);
+    return split_information(logs, w.n, parts.data(), values.m + 1);
 }
 
 // The units of the values that answer yes.
@@ -106,18 +108,17 @@ void take_missing(const FitContext<M>& context, const Whole& w, std::int64_t j, 
     found.counts.resize(found.counts.size() - K);
     found.codes.pop_back();
     if (!found.sizes.empty()) found.sizes.pop_back();
-    if (!context.by_side()) missing.set_apart(context.measure, w, policy == MissingPolicy::branch);
+    context.set_apart(w, missing);
 }
 
 // Missing values join the branch with which the test is best, of those that leave two large ones;
 // the first of equals.
 template <class M>
-void join_missing(const FitContext<M>& context, const Whole& w, Found& found) {
+void join_missing(const M& measure, const Limits& limits, const Whole& w, Found& found) {
     if constexpr (M::two_sided) {
         return;  // no branch a value
     } else {
-        const std::int64_t K = context.n_classes();
-        const Limits& limits = context.options;
+        const std::int64_t K = w.n_classes;
         const auto size = [&](std::size_t v, std::int64_t n) {
             return found.sizes.empty() ? n : found.sizes[v];
         };
@@ -142,9 +143,9 @@ void join_missing(const FitContext<M>& context, const Whole& w, Found& found) {
             for (std::size_t k = 0; k < joined.size(); ++k) {
                 joined[k] = counts(v)[k] + found.missing.counts[k];
             }
-            const double rise = context.measure.part(joined.data(), n + more, K) -
-                                context.measure.part(counts(v), n, K);
-            if (best != none && rise <= best + M::tau(context.measure.base(w), K)) continue;
+            const double rise =
+                measure.part(joined.data(), n + more, K) - measure.part(counts(v), n, K);
+            if (best != none && rise <= best + M::tau(measure.base(w), K)) continue;
             best = rise;
             found.joined = static_cast<std::int32_t>(v);
         }
@@ -160,12 +161,14 @@ void join_missing(const FitContext<M>& context, const Whole& w, Found& found) {
 template <class M>
 void look_at_branches(const FitContext<M>& context, const Whole& w, Found& found) {
     if (found.codes.size() < 2) return;
-    if (context.by_side() && found.missing.n > 0) join_missing(context, w, found);
+    if (context.by_side() && found.missing.n > 0) {
+        join_missing(context.measure, context.options, w, found);
+    }
     const Whole searched = found.missing.searched(w);
     found.key = found.missing.in_node(
         multiway_key(context.measure, searched, found.values(), context.options));
     found.chosen = found.key;
-    if (context.by_ratio()) found.information = values_information(context, w, found);
+    if (context.by_ratio()) found.information = values_information(context.logs, w, found);
 }
 
 // Where missing values have branches of their own and the known rows no test: known rows against
@@ -314,7 +317,7 @@ std::int32_t most_known(const FitContext<M>& context, Kind kind, const Whole& w,
     const std::int64_t K = context.n_classes(), known = w.n - found.missing.n;
     if (kind != Kind::multiway) {
         const std::int64_t n_yes =
-            kind == Kind::cut ? found.n_yes : units_of(found.values(), found.subset.yes, K);
+            kind == Kind::cut ? found.cut.n_yes : units_of(found.values(), found.subset.yes, K);
         return n_yes >= known - n_yes ? 0 : 1;
     }
     std::int32_t heaviest = 0;
@@ -340,7 +343,7 @@ void note_missing(const FitContext<M>& context, Kind kind, const Whole& w, const
     } else if (policy == MissingPolicy::majority) {
         node.missing = most_known(context, kind, w, found);
     } else {
-        node.missing = kind == Kind::multiway ? found.joined : (found.missing_yes ? 0 : 1);
+        node.missing = kind == Kind::multiway ? found.joined : (found.cut.missing_yes ? 0 : 1);
     }
 }
 

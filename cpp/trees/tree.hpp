@@ -42,6 +42,10 @@ struct GrowOptions : Rules, Stops {
     int unit_bits = 0;  // counted in units 2^unit_bits as fine
 };
 
+// The limits on sizes where these count parts of rows. Parts are rounded: what misses a limit by a
+// millionth of a row meets it.
+GrowOptions in_parts(GrowOptions options);
+
 // Rows with their labels and weights. A row's size is its units where `copies`, else what `sizes`
 // says, else one.
 struct TreeRows {

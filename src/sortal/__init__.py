@@ -14,21 +14,15 @@ if TYPE_CHECKING:
     from sortal import displays, errors
     from sortal.base.learner import FitReport
     from sortal.bayes.estimator import DiscreteBayes
-    from sortal.bayes.explain import BayesExplanation
     from sortal.data import datasets
-    from sortal.discriminants.explain import LinearExplanation
-    from sortal.discriminants.fisher.estimator import FisherDiscriminant
-    from sortal.discriminants.fisher.learn import DirectionEvaluation
-    from sortal.discriminants.indicator import IndicatorRegression
-    from sortal.discriminants.linear.estimator import LinearDiscriminant
-    from sortal.discriminants.linear_functions import Boundary, QuadraticBoundary
-    from sortal.discriminants.quadratic.estimator import QuadraticDiscriminant
+    from sortal.discriminants.estimators.gaussian import LinearDiscriminant, QuadraticDiscriminant
+    from sortal.discriminants.estimators.scored import FisherDiscriminant, IndicatorRegression
+    from sortal.discriminants.fisher import DirectionEvaluation
+    from sortal.discriminants.functions import Boundary, QuadraticBoundary
     from sortal.evaluation import Confusion, Reliability, Roc
     from sortal.kernels.estimator import KernelDiscriminant
-    from sortal.kernels.explain import KernelExplanation
     from sortal.neighbors.estimator import NeighborsClassifier
-    from sortal.neighbors.explain import NeighborsExplanation
-    from sortal.records.tables import Explanations, Table, Working
+    from sortal.records.tables import Explanation, Explanations, Table, Working
     from sortal.tasks.compare.compare import compare
     from sortal.tasks.compare.comparison import Comparison
     from sortal.tasks.findings import Finding
@@ -40,14 +34,12 @@ if TYPE_CHECKING:
     from sortal.trees.cost_complexity import CostComplexityPath
     from sortal.trees.drawing.layout import Drawing
     from sortal.trees.estimator import TreeClassifier
-    from sortal.trees.explain import TreeExplanation
     from sortal.trees.from_sklearn import from_sklearn
     from sortal.trees.rules import ClassRule, ClassRules, Rule, Rules
     from sortal.trees.split_scores import SplitScore, score_split
 
 __version__ = "0.1.0"
 __all__ = [
-    "BayesExplanation",
     "Boundary",
     "ClassRule",
     "ClassRules",
@@ -57,6 +49,7 @@ __all__ = [
     "DirectionEvaluation",
     "DiscreteBayes",
     "Drawing",
+    "Explanation",
     "Explanations",
     "Finding",
     "FisherDiscriminant",
@@ -64,11 +57,8 @@ __all__ = [
     "IndicatorRegression",
     "Inspection",
     "KernelDiscriminant",
-    "KernelExplanation",
     "LinearDiscriminant",
-    "LinearExplanation",
     "NeighborsClassifier",
-    "NeighborsExplanation",
     "QuadraticBoundary",
     "QuadraticDiscriminant",
     "Reliability",
@@ -79,7 +69,6 @@ __all__ = [
     "SplitScore",
     "Table",
     "TreeClassifier",
-    "TreeExplanation",
     "Working",
     "__version__",
     "compare",
@@ -96,30 +85,27 @@ __all__ = [
 ]
 
 _HOMES = {
-    "BayesExplanation": "sortal.bayes.explain",
-    "Boundary": "sortal.discriminants.linear_functions",
+    "Boundary": "sortal.discriminants.functions",
     "ClassRule": "sortal.trees.rules",
     "ClassRules": "sortal.trees.rules",
     "Comparison": "sortal.tasks.compare.comparison",
     "Confusion": "sortal.evaluation",
     "CostComplexityPath": "sortal.trees.cost_complexity",
-    "DirectionEvaluation": "sortal.discriminants.fisher.learn",
+    "DirectionEvaluation": "sortal.discriminants.fisher",
     "DiscreteBayes": "sortal.bayes.estimator",
     "Drawing": "sortal.trees.drawing.layout",
+    "Explanation": "sortal.records.tables",
     "Explanations": "sortal.records.tables",
     "Finding": "sortal.tasks.findings",
-    "FisherDiscriminant": "sortal.discriminants.fisher.estimator",
+    "FisherDiscriminant": "sortal.discriminants.estimators.scored",
     "FitReport": "sortal.base.learner",
-    "IndicatorRegression": "sortal.discriminants.indicator",
+    "IndicatorRegression": "sortal.discriminants.estimators.scored",
     "Inspection": "sortal.tasks.inspection",
     "KernelDiscriminant": "sortal.kernels.estimator",
-    "KernelExplanation": "sortal.kernels.explain",
-    "LinearDiscriminant": "sortal.discriminants.linear.estimator",
-    "LinearExplanation": "sortal.discriminants.explain",
+    "LinearDiscriminant": "sortal.discriminants.estimators.gaussian",
     "NeighborsClassifier": "sortal.neighbors.estimator",
-    "NeighborsExplanation": "sortal.neighbors.explain",
-    "QuadraticBoundary": "sortal.discriminants.linear_functions",
-    "QuadraticDiscriminant": "sortal.discriminants.quadratic.estimator",
+    "QuadraticBoundary": "sortal.discriminants.functions",
+    "QuadraticDiscriminant": "sortal.discriminants.estimators.gaussian",
     "Reliability": "sortal.evaluation",
     "Report": "sortal.tasks.report.report",
     "Roc": "sortal.evaluation",
@@ -128,7 +114,6 @@ _HOMES = {
     "SplitScore": "sortal.trees.split_scores",
     "Table": "sortal.records.tables",
     "TreeClassifier": "sortal.trees.estimator",
-    "TreeExplanation": "sortal.trees.explain",
     "Working": "sortal.records.tables",
     "compare": "sortal.tasks.compare.compare",
     "datasets": "sortal.data.datasets",

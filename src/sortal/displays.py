@@ -9,7 +9,7 @@ from sortal.kernels.displays.contours import KernelContoursDisplay
 from sortal.kernels.displays.projection import FeatureSpaceDisplay, KernelProjectionDisplay
 from sortal.neighbors.displays import LooCurveDisplay, NeighborsDisplay
 from sortal.plotting.comparison import ComparisonDisplay, ImportancesDisplay
-from sortal.plotting.decision_regions import DecisionsDisplay, RegionsDisplay
+from sortal.plotting.decision_regions import DecisionsDisplay
 from sortal.plotting.densities import DensitiesDisplay
 from sortal.plotting.evaluation import ConfusionDisplay, ReliabilityDisplay, RocDisplay
 from sortal.trees.displays.cuts import FrequenciesDisplay, ScoresDisplay
@@ -34,7 +34,6 @@ __all__ = [
     "NeighborsDisplay",
     "PartitionDisplay",
     "ProjectionDisplay",
-    "RegionsDisplay",
     "ReliabilityDisplay",
     "RocDisplay",
     "ScoresDisplay",

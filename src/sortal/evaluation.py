@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from sortal.errors import InputError, LabelError, counted
-from sortal.records.tables import Table, unique
+from sortal.records.tables import Shown, Table, sheet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -78,16 +78,14 @@ def need_rows(n: int) -> None:
 # --- Confusion: counts of rows by true class and by predicted class ------------------------------
 
 
-class _Record:
+class _Judged(Shown):
     """What is shown as its table."""
 
     table: Callable[..., Table]
 
-    def __str__(self) -> str:
-        return str(self.table())
-
-    def _repr_html_(self) -> str:
-        return self.table()._repr_html_()
+    def to_table(self) -> Table:
+        """The record as a table."""
+        return self.table()
 
 
 class Confused(NamedTuple):
@@ -99,12 +97,14 @@ class Confused(NamedTuple):
     share: float
 
 
-@dataclass(frozen=True)
-class Confusion(_Record):
+@dataclass(frozen=True, repr=False)
+class Confusion(_Judged):
     """`counts[i][j]` rows of class i were said to be of class j."""
 
     classes: tuple[Cell, ...]
     counts: tuple[tuple[int, ...], ...]
+
+    SAYS = ("classes", "counts", "accuracy", "balanced_accuracy", "recall", "precision")
 
     @classmethod
     def of(cls, y_true: ArrayLike, y_pred: ArrayLike, classes: Sequence[Any]) -> Self:
@@ -167,50 +167,31 @@ class Confusion(_Record):
             for i, j, n in self.pair_codes()[:max_pairs]
         )
 
-    def table(self, backend: str = "pandas") -> Table:
+    def table(self) -> Table:
         """A row for each true class: how often each class was said."""
-        names = unique(["true ↓ said →", *map(str, self.classes), "rows"])
-        rows = tuple(
-            (label, *row, sum(row)) for label, row in zip(self.classes, self.counts, strict=True)
-        )
-        return Table("confusion", "Rows by true class and by class said", names, rows, "", backend)
+        title = "Rows by true class and by class said"
+        columns = {"true ↓ said →": self.classes, self.classes: self.matrix}
+        return sheet("confusion", title, {**columns, "rows": map(sum, self.counts)})
 
-    def by_class(self, backend: str = "pandas") -> Table:
+    def by_class(self) -> Table:
         """Each class: its rows, how often it was said, recall and precision."""
-        said = [sum(column) for column in zip(*self.counts, strict=True)]
-        right = [row[i] for i, row in enumerate(self.counts)]
-        rows = tuple(
-            zip(
-                self.classes,
-                map(sum, self.counts),
-                said,
-                right,
-                self.recall,
-                self.precision,
-                strict=True,
-            )
-        )
-        heads = ("class", "rows", "said", "right", "recall", "precision")
-        return Table("by_class", "How often each class is said right", heads, rows, "", backend)
+        columns = {
+            "class": self.classes,
+            "rows": map(sum, self.counts),
+            "said": self.matrix.sum(axis=0),
+            "right": np.diag(self.matrix),
+            "recall": self.recall,
+            "precision": self.precision,
+        }
+        return sheet("by_class", "How often each class is said right", columns)
 
-    def pairs_table(self, max_pairs: int | None = None, backend: str = "pandas") -> Table:
+    def pairs_table(self, max_pairs: int | None = None) -> Table:
         """The most frequent confusions."""
         pairs, there = self.pairs(max_pairs), len(self.pair_codes())
         cut = f" (the first {len(pairs)} of {there})" if len(pairs) < there else ""
         title = f"The most frequent confusions{cut}"
         heads = ("true", "said", "rows", "share of true")
-        return Table("pairs", title, heads, pairs, "", backend)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain lists, numbers and strings, ready for JSON."""
-        return {
-            "classes": list(self.classes),
-            "counts": [list(row) for row in self.counts],
-            "accuracy": self.accuracy,
-            "balanced_accuracy": self.balanced_accuracy,
-            "recall": list(self.recall),
-            "precision": list(self.precision),
-        }
+        return Table("pairs", title, heads, pairs)
 
 
 # --- Calibration: how often classes that were predicted with p were right ------------------------
@@ -238,12 +219,14 @@ class Bin:
     share_high: float
 
 
-@dataclass(frozen=True)
-class Reliability(_Record):
+@dataclass(frozen=True, repr=False)
+class Reliability(_Judged):
     """Bins that have rows, by the probability of the class said; `brier` is that of all classes."""
 
     bins: tuple[Bin, ...]
     brier: float
+
+    SAYS = ("bins", "expected_error", "brier")
 
     @classmethod
     def of(cls, y_true: ArrayLike, y_pred: ArrayLike, y_proba: ArrayLike) -> Self:
@@ -272,7 +255,7 @@ class Reliability(_Record):
         """Mean probability minus the share right: above 0, the model is surer than it may be."""
         return sum(one.n * (one.mean - one.share) for one in self.bins) / self.n
 
-    def table(self, backend: str = "pandas") -> Table:
+    def table(self) -> Table:
         """A row for each bin; its title has the error and the Brier score."""
         heads = ("p above", "p to", "rows", "mean p", "share right", "from", "to")
         rows = tuple(astuple(one) for one in self.bins)
@@ -280,15 +263,7 @@ class Reliability(_Record):
             "How often the class said with so much probability is right; intervals of 95 %; "
             f"expected calibration error {self.expected_error:.3g}, Brier score {self.brier:.3g}"
         )
-        return Table("reliability", title, heads, rows, "S 63", backend)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain lists, numbers and strings, ready for JSON."""
-        return {
-            "bins": [dict(vars(one)) for one in self.bins],
-            "expected_error": self.expected_error,
-            "brier": self.brier,
-        }
+        return Table("reliability", title, heads, rows, "S 63")
 
 
 def brier_score(truth: Places, shares: Float) -> float:
@@ -350,8 +325,8 @@ class RocCurve:
     true_positive: tuple[float, ...] = ()
 
 
-@dataclass(frozen=True)
-class Roc(_Record):
+@dataclass(frozen=True, repr=False)
+class Roc(_Judged):
     """A curve for each class; of two classes one curve, that of the second, called positive."""
 
     classes: tuple[Cell, ...]
@@ -387,14 +362,14 @@ class Roc(_Record):
             return tuple(there)
         return tuple(sorted(there, key=lambda curve: curve.auc or 0.0)[:WORST_CURVES])
 
-    def table(self, backend: str = "pandas") -> Table:
+    def table(self) -> Table:
         """A row for each curve."""
         rows = tuple((one.label, one.positives, one.negatives, one.auc) for one in self.curves)
         title = "Area under the curve of each class against the others"
         if self.positive is not None:
             title = f"Area under the curve; positive is {self.positive}"
         heads = ("class", "rows of it", "other rows", "AUC")
-        return Table("roc", title, heads, rows, "S 66", backend)
+        return Table("roc", title, heads, rows, "S 66")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists, numbers and strings, ready for JSON."""

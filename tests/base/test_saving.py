@@ -6,7 +6,7 @@ import json
 import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 from zipfile import ZipFile
 
 import jsonschema
@@ -17,14 +17,15 @@ from sklearn.model_selection import StratifiedKFold
 from tests.base.saving_cases import CASES, DISCRIMINANTS, EVERY, LABELS, case, mixed, numbers
 
 from sortal import DiscreteBayes, LinearDiscriminant, QuadraticDiscriminant, TreeClassifier
+from sortal._typing import Counts
 from sortal.base.classifier import TableClassifier
 from sortal.base.learner import Learner
 from sortal.base.options import whole
 from sortal.base.save import DataFile, FitCall, parts_of, restore
+from sortal.data.columns import Values
 from sortal.decision.scores import ScoredTerms
 from sortal.errors import FormatError, InputError, SortalWarning
-from sortal.modelfile.arrays import Array, RecordField
-from sortal.modelfile.fields import FromSchema, Layout, Whole
+from sortal.modelfile.record import limits, of_schema, record
 from sortal.summaries.value_tables import BayesSummary, SummarizeBayes
 from sortal.tasks import load as loading
 from sortal.tasks.load import load
@@ -118,9 +119,7 @@ def test_a_loaded_tree_is_pruned_and_shows_its_working_as_before() -> None:
 def assert_same_parts(a: Any, b: Any) -> None:
     one, two = parts_of(a), parts_of(b)
     assert one.manifest == two.manifest
-    assert {n: bytes(d) for n, d in one.members.items()} == {
-        n: bytes(d) for n, d in two.members.items()
-    }
+    assert one.numbers == two.numbers
 
 
 def test_options_set_since_the_fit_are_kept_beside_those_of_the_fit() -> None:
@@ -244,16 +243,12 @@ def test_the_same_rows_have_the_same_fingerprint() -> None:
 # --- A learner from elsewhere --------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
+@record()
 class ToyModel:
     """The class that most rows have, and how many have each."""
 
-    classes: tuple[Any, ...]
-    counts: Any
-
-    LAYOUT: ClassVar[Layout] = Layout(
-        classes=FromSchema("classes"), counts=Array("i8", "classes", least=0)
-    )
+    classes: Values = of_schema()
+    counts: Counts = limits("classes", least=0)
 
     @property
     def size(self) -> int:
@@ -284,7 +279,7 @@ def count(summary: BayesSummary, schema: Schema, *_: object) -> ToyModel:
 # A learner whose file has something beside the model, and no summary.
 TOY: Learner[ToyOptions, BayesSummary, ToyModel] = Learner(
     options=ToyOptions,
-    kept=Layout(model=RecordField(ToyModel), seen=Whole(least=1)),
+    kept={"model": ToyModel, "seen": int},
     plan=lambda *_: SummarizeBayes((), (), ()),
     later_plan=lambda *_: SummarizeBayes((), (), ()),
     model=count,
@@ -300,7 +295,7 @@ class ToyClassifier(ToyOptions, TableClassifier[ToyOptions, BayesSummary, ToyMod
     _learner = TOY
 
 
-def test_a_learner_from_elsewhere_needs_no_more_than_its_layout(
+def test_a_learner_from_elsewhere_needs_no_more_than_its_record(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     toy = ToyClassifier(shift=1).fit(mixed(), ["a", "b"] * 30 + ["a"] * 30)
@@ -320,5 +315,5 @@ def test_a_learner_that_does_not_say_what_its_model_is_is_told_to() -> None:
         pass
 
     assert parts_of(Silent().fit(mixed(), LABELS["str"])).manifest["estimator"] == "Silent"
-    with pytest.raises(TypeError, match=r"kept=Layout\(model="):
-        replace(TOY, kept=Layout(seen=Whole(least=1)))
+    with pytest.raises(TypeError, match=r'kept=\{"model": …\}'):
+        replace(TOY, kept={"seen": int})

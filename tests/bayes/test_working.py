@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 
 from sortal import DiscreteBayes, datasets
@@ -294,17 +293,3 @@ def test_a_label_that_looks_like_another_has_a_head_of_its_own() -> None:
         assert table.column(heads[0]) == (2, 0)
         assert table.column(heads[1]) == (1, 1)
     assert working.to_frame()["a"].shape == (2, 5)
-
-
-@pytest.mark.parametrize(("backend", "kind"), [("pandas", pd.DataFrame), ("polars", pl.DataFrame)])
-def test_frames_are_of_the_library_of_the_rows_or_of_the_fit(backend: str, kind: type) -> None:
-    table = datasets.play_tennis(backend)
-    fitted = DiscreteBayes(alpha=0).fit(table, "PlayTennis").working()
-    asked = tennis().working(table[["Outlook", "Temperature", "Humidity", "Wind"]])
-    assert list(fitted.to_frame()) == ["priors", *TENNIS]
-    for working in (fitted, asked):
-        frames: dict[str, Any] = working.to_frame()
-        assert {type(frame) for frame in frames.values()} == {kind}
-        for name, frame in frames.items():
-            assert tuple(frame.columns) == working[name].columns
-            assert frame.to_numpy().tolist() == [list(row) for row in working[name].rows]

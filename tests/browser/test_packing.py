@@ -11,17 +11,13 @@ import pandas as pd
 import pytest
 
 from sortal import DiscreteBayes, LinearDiscriminant, TreeClassifier, datasets
-from sortal.browser import pack, pack_lower, packed_bytes
+from sortal.browser import pack, packed_bytes
 from sortal.tasks.report.page import decide_part, decider
 
 
 def numbers_of(item: Any) -> np.ndarray[Any, Any]:
     flat = np.frombuffer(base64.b64decode(item["f8"]), dtype="<f8")
-    if not item.get("lower"):
-        return flat.reshape(item["shape"])
-    made = np.zeros(item["shape"])
-    made[..., np.tri(*item["shape"][-2:]) > 0] = flat.reshape(*item["shape"][:-2], -1)
-    return made
+    return flat.reshape(item["shape"])
 
 
 @pytest.mark.parametrize("shape", [(9,), (3, 4), (2, 3, 5), (0, 9), (1, 0)])
@@ -37,13 +33,6 @@ def test_what_json_lacks_is_packed() -> None:
     packed = pack([-np.inf, np.nan, 1.0])
     json.dumps(packed, allow_nan=False)
     np.testing.assert_array_equal(numbers_of(packed), [-np.inf, np.nan, 1.0])
-
-
-def test_of_triangles_half_is_kept() -> None:
-    matrices = np.random.default_rng(0).normal(size=(3, 5, 4))
-    packed = pack_lower(matrices, mirror=False)
-    np.testing.assert_array_equal(numbers_of(packed), np.tril(matrices))
-    assert packed_bytes(packed) < packed_bytes(pack(matrices)) * 0.9
 
 
 def test_sizes_are_near_those_of_json() -> None:

@@ -13,14 +13,8 @@ import sortal
 from sortal.cli.options import Group
 from sortal.errors import DataWarning
 from sortal.tasks.compare import compare as tasks
-from sortal.tasks.compare.settings import (
-    CompareOptions,
-    ReportOptions,
-    as_typed,
-    differing,
-    options_of,
-    told,
-)
+from sortal.tasks.compare.settings import CompareOptions, ReportOptions
+from sortal.tasks.options import as_typed, differing, option, options_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,7 +58,7 @@ def test_every_option_is_listed_once(run: Callable[..., Done], name: str, kind: 
     starts = [line.split("  ")[1] for line in lines if line.startswith("  -")]
     assert len(starts) == len(set(starts))
     flags = [word.strip(",") for start in starts for word in start.split()]
-    declared = [flag for *_, one in options_of(kind) if one.typed for flag in one.typed.flags]
+    declared = [flag for *_, one in options_of(kind) if one.help for flag in one.flags.split()]
     typed = [flag for pair in declared for flag in pair.split("/")]
     assert [flags.count(flag) for flag in (*typed, "--cost", "--threshold")] == [1] * (
         len(typed) + 2
@@ -74,10 +68,10 @@ def test_every_option_is_listed_once(run: Callable[..., Done], name: str, kind: 
 def test_an_option_is_declared_in_one_place() -> None:
     @dataclass(frozen=True)
     class More(CompareOptions):
-        seasons: tuple[str, ...] = told(
-            (), "names", "Seasons.", "--season -s", "A season.", list[str], "NAME"
+        seasons: tuple[str, ...] = option(
+            (), "names", "Seasons.", "A season.", "NAME", flags="--season -s"
         )
-        years: int = told(3, "int", "Years.", "--years", "How many years.", int, "N")
+        years: int = option(3, "int", "Years.", "How many years.", "N")
 
     group = Group(More, "drop", "seasons", "years")
     assert [one.name for one in group.parameters] == ["seasons", "years", "drop"]  # its own first
@@ -134,9 +128,9 @@ def test_all_options_arrive_and_can_be_typed_again(
 ) -> None:
     assert run(*GIVEN, *shlex.split(options)).code == 130
     assert asked == [wanted]
-    run(*GIVEN, *as_typed(asked[0]))
+    run(*GIVEN, *as_typed(asked[0], CompareOptions))
     assert asked[1] == asked[0]
-    assert differing(asked[0]) == asked[0]
+    assert differing(CompareOptions, asked[0]) == asked[0]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import sortal
 from sortal.cli import main
 from sortal.cli.app import COMMANDS
 from sortal.cli.options import ReadingOptions, read_settings
-from sortal.tasks.compare.settings import TABLE, call
+from sortal.tasks.options import TABLE, call
 from sortal.tasks.registry import learners
 
 NAMES = [function.__name__ for function, _ in COMMANDS]

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import json
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 import sortal
 from sortal import datasets
+from sortal._typing import Float
 from sortal.base.classifier import TableClassifier
 from sortal.base.learner import Learner
 from sortal.base.options import n_jobs, option
-from sortal.data.columns import as_numbers
+from sortal.data.columns import Values, as_numbers
 from sortal.decision.scores import ScoredTerms
 from sortal.errors import ColumnError, MissingValueWarning
-from sortal.modelfile.arrays import Array, RecordField, SummaryField
-from sortal.modelfile.fields import FromSchema, Layout
+from sortal.modelfile.record import limits, of_schema, record
 from sortal.summaries.value_tables import BayesSummary, SummarizeBayes
 from sortal.tasks import registry
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from tests.cli.conftest import Done
 
-    from sortal._typing import Float
     from sortal.base.learner import Fitted
     from sortal.data.columns import Schema
     from sortal.data.sources import Batch
@@ -47,14 +46,12 @@ class StumpOptions:
     n_jobs: int | None = n_jobs()
 
 
-@dataclass(frozen=True, eq=False)
+@record()
 class StumpModel:
     """The mean of one number in each class: the nearest mean is said."""
 
-    classes: tuple[Any, ...]
-    means: Float
-
-    LAYOUT: ClassVar[Layout] = Layout(classes=FromSchema("classes"), means=Array("f8", "classes"))
+    classes: Values = of_schema()
+    means: Float = limits("classes")
 
     @property
     def size(self) -> int:
@@ -87,7 +84,7 @@ def say_nearest(
 
 NEAREST: Learner[StumpOptions, BayesSummary, StumpModel] = Learner(
     options=StumpOptions,
-    kept=Layout(model=RecordField(StumpModel), summary=SummaryField(BayesSummary)),
+    kept={"model": StumpModel, "summary": BayesSummary},
     plan=lambda training, options: plan(training.source.schema, options),
     later_plan=lambda schema, options, fitted: plan(schema, options),  # noqa: ARG005
     model=lambda summary, schema, options, training: StumpModel(  # noqa: ARG005

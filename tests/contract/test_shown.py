@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import doctest
 import html
-import json
 from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
 from tests.contract.learners import (
-    LIBRARIES,
     Setting,
     every_learner,
-    every_setting,
-    fitted,
     labels,
-    mixed,
     whole,
 )
 
@@ -25,34 +20,6 @@ import sortal
 from sortal.tasks.show import show
 
 pytestmark = pytest.mark.filterwarnings("ignore::sortal.errors.SortalWarning")
-
-
-@every_setting
-def test_explanations_are_of_what_was_predicted(setting: Setting) -> None:
-    model, rows = fitted(setting), mixed()[:16]
-    reasons = model.explain(rows)
-    assert [why.label for why in reasons] == model.predict(rows).tolist()
-    assert [why.to_dict() for why in reasons[10:14]] == [
-        why.to_dict() for why in list(reasons)[10:14]
-    ]
-    assert len(reasons) == len(list(reasons)) == 16
-    assert reasons[-1].to_dict() == reasons[15].to_dict()
-    assert reasons == model.explain(rows)
-    assert reasons[1:] != reasons
-    with pytest.raises(IndexError):
-        reasons[16]
-    assert isinstance(json.dumps(reasons.to_dict(), allow_nan=False), str)
-    assert json.loads(json.dumps(model.working().to_dict(), allow_nan=False))
-    assert json.loads(json.dumps(show(model).to_dict(), allow_nan=False))
-
-
-@every_learner
-def test_what_is_shown_is_of_the_library_that_came_in(learner: Setting) -> None:
-    for to in LIBRARIES.values():
-        frame = to(whole())
-        model = learner.fit(frame)
-        shown = [model.explain(frame[:3]).to_frame(), *model.working().to_frame().values()]
-        assert {type(one) for one in shown} == {type(frame)}
 
 
 NASTY = "<script>alert('&\")</script>"

@@ -410,6 +410,7 @@ def test_regions_of_two_classes_follow_their_one_function() -> None:
     X, y = table("cancer")
     X = X[:, :2]
     model = LinearDiscriminant().fit(X, y)
-    display = displays.RegionsDisplay.from_estimator(model, X, y)
-    assert display.coef.shape == (2, 2)
-    assert ((X @ display.coef.T + display.intercept).argmax(axis=1) == model.predict(X)).all()
+    display = displays.DecisionsDisplay.from_estimator(model, X, y, resolution=20)
+    x, y = np.meshgrid(display.grid.x, display.grid.y)
+    points = np.column_stack([x.ravel(), y.ravel()])
+    assert (model.classes_[display.grid.labels.ravel()] == model.predict(points)).all()

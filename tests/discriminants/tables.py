@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from tests.discriminants.exact import Oracle
+from tests.discriminants.oracle import Oracle
 
 from sortal import FisherDiscriminant, LinearDiscriminant, QuadraticDiscriminant, datasets
 
@@ -43,6 +43,11 @@ class Hard:
     used: tuple[int, ...]
     weight: Float | None = None
     named: tuple[str, ...] = ()
+
+    def oracle(self, pooling: float = 0.0) -> Oracle:
+        """In the columns used, nothing of which is rounding."""
+        X = self.X[:, self.used]
+        return Oracle(X, self.y, pooling=pooling, weight=self.weight, plane=1e-25, digits=0.0)
 
     def excused(self, said: list[str]) -> bool:
         """Whether one of these warnings says which columns the digits are lost in."""
@@ -229,17 +234,16 @@ class Found:
 
 def largest_differences(table: Hard) -> dict[str, Found]:
     """Each discriminant beside the oracle, on every third row of the table."""
-    rows = table.X[::3]
-    oracle = Oracle(table.X, table.y, table.used, table.weight)
-    found = {}
+    rows, found = table.X[::3], {}
+    known = rows[:, table.used]
     for make in (LinearDiscriminant, QuadraticDiscriminant, FisherDiscriminant):
         model, said = heard(partial(make().fit, table.X, table.y, sample_weight=table.weight))
         if make is FisherDiscriminant:
-            labels = np.array(oracle.classes)[oracle.fisher(rows).argmax(axis=1)]
+            even = replace(table.oracle(1.0), priors=dict.fromkeys(table.y.tolist(), 1.0))
+            labels = [even.classes[int(np.argmax(even.functions(x)))] for x in known]
             difference = float((model.predict(rows) != labels).mean())
         else:
-            linear = make is LinearDiscriminant
-            expected = oracle.linear(rows) if linear else oracle.quadratic(rows)
+            expected = table.oracle(float(make is LinearDiscriminant)).posteriors(known)
             difference = float(np.abs(model.predict_proba(rows) - expected).max())
         texts = [str(w.message) for w in said]
         found[make.__name__] = Found(difference, model.condition_, texts)

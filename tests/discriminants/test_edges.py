@@ -153,7 +153,7 @@ def test_a_class_without_rows_is_impossible_also_where_there_are_missing_values(
     with pytest.warns(MissingValueWarning):
         why = model.explain(incomplete)[0]
     assert why.against == "b"
-    assert why.total == pytest.approx(why.functions[0] - why.functions[1])
+    assert why.total == pytest.approx(np.subtract(*why.facts["functions"]))
     assert np.isnan(model.means_[2]).all()
     assert np.isfinite(model.means_[:2]).all()
 

@@ -344,21 +344,6 @@ def test_words_that_come_in_a_later_block(make: Callable[..., Learner]) -> None:
     np.testing.assert_allclose(decide(model, frame), decide(whole, frame), rtol=1e-7, atol=1e-8)
 
 
-@every_estimator
-def test_reasons_of_words_and_numbers_add_up(make: Callable[..., Learner]) -> None:
-    frame = whole_penguins().iloc[::40]
-    model = make().fit(whole_penguins(), "species")
-    decision = np.sort(model.decision_function(frame), axis=1)
-    reasons: Any = model.explain(frame)
-    columns = set(frame.columns) - {"species"}
-    for reason, row, label in zip(reasons, decision, model.predict(frame), strict=True):
-        assert reason.label == label
-        assert {part.attribute.split("=")[0] for part in reason.parts} <= columns
-        total = reason.offset + sum(part.amount for part in reason.parts)
-        assert total == pytest.approx(reason.total, rel=1e-8, abs=1e-8)
-        assert reason.total == pytest.approx(row[-1] - row[-2], rel=1e-6, abs=1e-7)
-
-
 # --- Within scikit-learn -------------------------------------------------------------------------
 
 

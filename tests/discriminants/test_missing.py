@@ -16,8 +16,8 @@ from sortal import (
     QuadraticDiscriminant,
 )
 from sortal.discriminants import gaussian as missing
+from sortal.discriminants.functions import ConditionalMean
 from sortal.discriminants.gaussian import GaussianClasses, Inverse, each_pattern, patterns_of
-from sortal.discriminants.linear_functions import ConditionalMean
 
 LEARNERS = [
     LinearDiscriminant(),

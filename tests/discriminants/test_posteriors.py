@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.typing import NDArray
-from tests.discriminants.quadratic.oracle import NAMES, Oracle, close, make_table
+from tests.discriminants.oracle import NAMES, Oracle, close, make_table
+from tests.explained import read
 
 from sortal import LinearDiscriminant, QuadraticDiscriminant
 from sortal.errors import MissingValueWarning
@@ -345,16 +346,16 @@ def test_reasons(
     assert len(reasons) == 9
     said = model.predict(rows)
     logs = model.predict_log_proba(rows)
-    for i, (x, reason) in enumerate(zip(rows, reasons, strict=True)):
+    for i, (x, reason) in enumerate(zip(rows, map(read, reasons), strict=True)):
         order = np.argsort(-np.array(oracle.functions(x)), kind="stable")
         k, l = oracle.classes[order[0]], oracle.classes[order[1]]  # noqa: E741
         assert (reason.label, reason.against) == (k, l)
         assert said[i] == k
         offset, amounts = oracle.parts(x, k, l)
-        assert reason.offset == pytest.approx(offset, rel=1e-9, abs=1e-9)
-        assert [p.attribute for p in reason.parts] == ["x0", "x1", "x2"]
+        assert reason.start == pytest.approx(offset, rel=1e-9, abs=1e-9)
+        assert [p.part for p in reason.parts] == ["x0", "x1", "x2"]
         close([p.amount for p in reason.parts], amounts)
-        total = reason.offset + sum(p.amount for p in reason.parts)
+        total = reason.start + sum(p.amount for p in reason.parts)
         assert reason.total == pytest.approx(total, rel=1e-11, abs=1e-11)
         assert reason.total == pytest.approx(oracle.log_odds(x, k, l), rel=1e-9, abs=1e-9)
         assert reason.total == pytest.approx(logs[i, order[0]] - logs[i, order[1]], abs=1e-9)
@@ -371,7 +372,7 @@ def test_reasons_of_a_decision_by_costs() -> None:
     model = QuadraticDiscriminant(costs=COSTS).fit(X, y)
     said, logs = model.predict(X), model.predict_log_proba(X)
     reasons: Any = model.explain(X)
-    for label, row, reason in zip(said, logs, reasons, strict=True):
+    for label, row, reason in zip(said, logs, map(read, reasons), strict=True):
         assert reason.label == label
         k = model.classes_.tolist().index(label)
         others = [j for j in range(3) if j != k]
@@ -472,8 +473,8 @@ def test_categories_are_indicators(seed: int, norm: Any, pooling: float) -> None
     close(found, oracle.log_posteriors(incomplete), 1e-8)
     # parts of a word are those of its indicators, added up
     reasons: Any = model.explain(frame[:5])
-    for x, reason in zip(plain[:5], reasons, strict=True):
-        assert [p.attribute for p in reason.parts] == ["a", "word", "b"]
-        total = reason.offset + sum(p.amount for p in reason.parts)
+    for x, reason in zip(plain[:5], map(read, reasons), strict=True):
+        assert [p.part for p in reason.parts] == ["a", "word", "b"]
+        total = reason.start + sum(p.amount for p in reason.parts)
         expected = oracle.log_odds(x, reason.label, reason.against)
         assert total == pytest.approx(expected, rel=1e-8, abs=1e-8)

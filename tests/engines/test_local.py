@@ -20,6 +20,7 @@ from sortal.data.columns import ColumnSchema, Schema
 from sortal.data.sources import Batch, TableSource
 from sortal.data.table import ArrayTable
 from sortal.engines import LocalEngine, n_threads
+from sortal.modelfile.record import to_bytes
 from sortal.summaries.value_tables import SummarizeBayes
 
 if TYPE_CHECKING:
@@ -36,13 +37,6 @@ class Expression:
 
     def merge(self, other: Self) -> Expression:
         return Expression(f"({self.text} {other.text})")
-
-    def to_bytes(self) -> bytes:
-        return self.text.encode()
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> Self:
-        return cls(data.decode())
 
 
 @dataclass
@@ -111,7 +105,7 @@ def small_blocks() -> tuple[TableSource, SummarizeBayes]:
 def test_every_number_of_threads_gives_the_same_bits() -> None:
     source, summarize = small_blocks()
     assert source.n_blocks == 130
-    found = {LocalEngine(n_jobs).reduce(source, summarize).to_bytes() for n_jobs in JOBS}
+    found = {to_bytes(LocalEngine(n_jobs).reduce(source, summarize)) for n_jobs in JOBS}
     assert len(found) == 1
 
 

@@ -6,21 +6,18 @@ import json
 import math
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.explained import read
 from tests.kernels.tables import iris
 
 from sortal import KernelDiscriminant, datasets
 from sortal.errors import MissingValueWarning, SortalWarning, UnknownCategoryWarning
-
-if TYPE_CHECKING:
-    from sortal.kernels.explain import KernelExplanation
-
 
 # --- Tables that are drawn -----------------------------------------------------------------------
 
@@ -101,38 +98,38 @@ def test_explanations_of_any_table(case: Case) -> None:
     every = quietly(model.explain, case.asked, len(case.X))
     shares = quietly(model.predict_proba, case.asked)
     assert [row.label for row in made] == quietly(model.predict, case.asked).tolist()
-    np.testing.assert_allclose([row.posterior for row in made], shares, atol=1e-12)
+    np.testing.assert_allclose([row.facts["posterior"] for row in made], shares, atol=1e-12)
     logs = quietly(model.predict_log_proba, case.asked)
-    for row, whole, ln in zip(made, every, logs, strict=True):
+    for row, whole, ln in zip(map(read, made), map(read, every), logs, strict=True):
         assert row.classes == tuple(sorted(set(case.labels)))
         check_against(row, ln)
         check_listed(row, whole, case.most)
         check_pulls(whole, model, case)
 
 
-def check_against(row: KernelExplanation, ln: Any) -> None:
+def check_against(row: Any, ln: Any) -> None:
     """The most probable other class; parts add up to the log-odds of the posterior."""
     others = [s for c, s in zip(row.classes, row.posterior, strict=True) if c != row.label]
     assert row.against != row.label
     assert row.posterior[row.classes.index(row.against)] == max(others)
-    parts = [row.offset, row.rest, *(pull.pull for pull in row.pulls)]
+    parts = [row.start, row.rest, *(pull.pull for pull in row.parts)]
     size = max(1.0, *map(abs, parts))
     assert sum(parts) == pytest.approx(row.log_odds, abs=1e-12 * size)
-    assert row.offset + sum(row.by_class) == pytest.approx(row.log_odds, abs=1e-12 * size)
+    assert row.start + sum(row.by_class) == pytest.approx(row.log_odds, abs=1e-12 * size)
     odds = ln[row.classes.index(row.label)] - ln[row.classes.index(row.against)]
     assert row.log_odds == pytest.approx(odds, abs=1e-9 * size)
 
 
-def check_listed(row: KernelExplanation, whole: KernelExplanation, most: int) -> None:
+def check_listed(row: Any, whole: Any, most: int) -> None:
     """The strongest pulls of each side."""
-    assert whole.rest == 0 or len(whole.pulls) < whole.n_basis
-    up = sorted((p.pull for p in whole.pulls if p.pull > 0), reverse=True)
-    down = sorted(p.pull for p in whole.pulls if p.pull < 0)
-    assert [pull.pull for pull in row.pulls] == [*up[:most], *down[:most]]
-    assert set(row.pulls) <= set(whole.pulls)
+    assert whole.rest == 0 or len(whole.parts) < whole.n_basis
+    up = sorted((p.pull for p in whole.parts if p.pull > 0), reverse=True)
+    down = sorted(p.pull for p in whole.parts if p.pull < 0)
+    assert [pull.pull for pull in row.parts] == [*up[:most], *down[:most]]
+    assert all(part in whole.parts for part in row.parts)
 
 
-def check_pulls(row: KernelExplanation, model: KernelDiscriminant, case: Case) -> None:
+def check_pulls(row: Any, model: KernelDiscriminant, case: Case) -> None:
     """A pull names its row and class, and is what its coefficient makes of the kernel."""
     at = {int(j): place for place, j in enumerate(model.basis_ids_)}
     assert row.n_basis == len(at)
@@ -140,8 +137,8 @@ def check_pulls(row: KernelExplanation, model: KernelDiscriminant, case: Case) -
     a, b = row.classes.index(row.label), row.classes.index(row.against)
     gap = model.projected_means_[a] - model.projected_means_[b]
     measure = model._model.divisor / model._model.lengths**2
-    for pull in row.pulls:
-        assert pull.label == case.labels[pull.id]
+    for pull in row.parts:
+        assert vars(pull)["class"] == case.labels[pull.id]
         assert pull.pull == pull.coefficient * pull.kernel
         want = sum(model.dual_coef_[at[pull.id]] * measure * gap)
         assert pull.coefficient == pytest.approx(want, rel=1e-9, abs=1e-9)
@@ -151,9 +148,9 @@ def test_kernel_values_are_those_of_the_rows() -> None:
     X, y = iris()
     model = KernelDiscriminant(gamma=0.7).fit(X, y)
     Z = X.to_numpy() / X.to_numpy().std(axis=0)
-    (row,) = model.explain(X[70:71])
-    assert len(row.pulls) == 10
-    for pull in row.pulls:
+    (row,) = map(read, model.explain(X[70:71]))
+    assert len(row.parts) == 10
+    for pull in row.parts:
         want = math.exp(-0.7 * ((Z[70] - Z[pull.id]) ** 2).sum())
         assert pull.kernel == pytest.approx(want, rel=1e-9)
 
@@ -163,12 +160,13 @@ def test_a_given_kernel_pulls_like_the_one_it_was_made_by() -> None:
     K = X.to_numpy() @ X.to_numpy().T
     plain = KernelDiscriminant("linear").fit(X, y)
     given_ = KernelDiscriminant("precomputed").fit(K, y)
-    pairs = zip(plain.explain(X[68:72]), given_.explain(K[68:72]), strict=True)
+    asked = plain.explain(X[68:72]), given_.explain(K[68:72])
+    pairs = zip(*(map(read, made) for made in asked), strict=True)
     for i, (one, other) in enumerate(pairs, start=68):
         assert (one.label, one.against) == (other.label, other.against)
         assert one.log_odds == pytest.approx(other.log_odds, rel=1e-6)
-        assert [pull.id for pull in one.pulls] == [pull.id for pull in other.pulls]
-        assert [pull.kernel for pull in other.pulls] == [K[i, pull.id] for pull in one.pulls]
+        assert [pull.id for pull in one.parts] == [pull.id for pull in other.parts]
+        assert [pull.kernel for pull in other.parts] == [K[i, pull.id] for pull in one.parts]
 
 
 def test_a_given_kernel_of_rows_without_weight() -> None:
@@ -177,9 +175,9 @@ def test_a_given_kernel_of_rows_without_weight() -> None:
     K, w = X.to_numpy() @ X.to_numpy().T, np.ones(150)
     w[::7] = 0.0
     model = KernelDiscriminant("precomputed").fit(K, y, w)
-    row = model.explain(K[71:72], max_rows=150)[0]
-    assert not {pull.id for pull in row.pulls} & set(range(0, 150, 7))
-    assert all(pull.kernel == K[71, pull.id] for pull in row.pulls)
+    row = read(model.explain(K[71:72], max_rows=150)[0])
+    assert not {pull.id for pull in row.parts} & set(range(0, 150, 7))
+    assert all(pull.kernel == K[71, pull.id] for pull in row.parts)
 
 
 # --- Classes that cannot be, and costs -----------------------------------------------------------
@@ -188,19 +186,19 @@ def test_a_given_kernel_of_rows_without_weight() -> None:
 def test_a_class_of_prior_zero_is_infinitely_far() -> None:
     X, y = iris()
     model = KernelDiscriminant(priors=[0.5, 0.5, 0.0]).fit(X, y)
-    row = KernelDiscriminant(priors=[0.0, 1.0, 0.0]).fit(X, y).explain(X[70:71])[0]
-    assert (row.label, row.log_odds, row.offset) == ("versicolor", math.inf, math.inf)
-    assert json.loads(json.dumps(row.to_dict(), allow_nan=False))["log_odds"] == "inf"
-    assert "inf" in str(row)
-    assert math.isfinite(model.explain(X[70:71])[0].log_odds)
+    why = KernelDiscriminant(priors=[0.0, 1.0, 0.0]).fit(X, y).explain(X[70:71])[0]
+    row = read(why)
+    assert (row.label, row.log_odds, row.start) == ("versicolor", math.inf, math.inf)
+    assert json.loads(json.dumps(why.to_dict(), allow_nan=False))["log_odds"] == "inf"
+    assert "inf" in str(why)
+    assert math.isfinite(model.explain(X[70:71])[0].total)
 
 
-def without_rows(**options: Any) -> KernelExplanation:
+def without_rows(**options: Any) -> Any:
     """A row of a fit whose class c has no rows."""
     X = pd.DataFrame({"x": np.arange(10.0) ** 2})
     model = KernelDiscriminant("linear", **options)
-    made: KernelExplanation = model.partial_fit(X, list("ab") * 5, list("abc")).explain(X[:1])[0]
-    return made
+    return read(model.partial_fit(X, list("ab") * 5, list("abc")).explain(X[:1])[0])
 
 
 @pytest.mark.parametrize("options", [{}, {"costs": [[9.0, 9.0, 1.0]] * 3}], ids=str)
@@ -226,8 +224,8 @@ def test_cells_without_a_value_are_marked() -> None:
     asked = asked.astype("str").where(asked.notna(), None)
     with pytest.warns(MissingValueWarning, match="mean"), pytest.warns(UnknownCategoryWarning):
         first, second = model.explain(asked)
-    assert [(c.attribute, c.value, c.mark) for c in first.filled] == [("Outlook", None, "missing")]
-    assert [(c.attribute, c.value, c.mark) for c in second.filled] == [("Wind", "Gusty", "unknown")]
+    (filled,) = first.facts["filled"]
+    assert filled == {"attribute": "Outlook", "value": None, "mark": "missing"}
     assert "; missing: Outlook  (S 94)" in str(first)
     assert "; unknown: Wind  (S 94)" in str(second)
     assert second.to_dict()["filled"] == [
@@ -241,7 +239,7 @@ def test_many_missing_values_are_counted() -> None:
     with pytest.warns(MissingValueWarning):
         row = model.explain(X[:1].assign(**{f"x{j}": np.nan for j in range(5)}))[0]
     assert "; missing: x0, x1, x2, 2 more" in str(row)
-    assert len(row.filled) == 5
+    assert len(row.facts["filled"]) == 5
 
 
 # --- Faces ---------------------------------------------------------------------------------------
@@ -253,20 +251,15 @@ def iris_explained(**options: Any) -> Any:
 
 
 def test_the_text_reads_from_offset_to_log_odds() -> None:
-    made: KernelExplanation = iris_explained()[0]
+    made = iris_explained()[0]
     lines = str(made).splitlines()
-    share = made.posterior[made.classes.index(made.label)]
+    share = read(made).posterior[made.classes.index(made.label)]
     assert lines[0] == (
         f"{made.label} (P = {share:.4g}) against {made.against}: positive pulls are to "
         f"{made.label}, negative to {made.against}  (S 94)"
     )
     assert lines[1].split() == ["part", "id", "class", "kernel", "coefficient", "pull"]
     assert [line.split()[0] for line in lines[3:]] == ["offset", *["row"] * 4, "146", "log-odds"]
-    table = made.to_table()
-    assert table.name == "pulls"
-    assert table.column("id") == (None, *(pull.id for pull in made.pulls), None, None)
-    *parts, total = (float(cell) for cell in table.column("pull") if cell is not None)
-    assert sum(parts) == pytest.approx(total, abs=1e-9)
 
 
 def test_landmarks_are_called_so() -> None:
@@ -274,21 +267,14 @@ def test_landmarks_are_called_so() -> None:
     parts = made.to_table().column("part")
     assert set(parts[1:-2]) == {"landmark"}
     assert parts[-2] == "1 more landmark"
-    assert made.n_basis == 5
+    assert made.facts["n_basis"] == 5
 
 
 def test_no_line_for_the_rest_where_all_are_listed() -> None:
     X = pd.DataFrame({"x": [0.0, 1.0, 5.0, 7.0]})
     made = KernelDiscriminant(ridge=0.1).fit(X, list("ppqq")).explain(X[:1], max_rows=4)[0]
     assert made.to_table().column("part") == ("offset", *["row"] * 4, "log-odds")
-    assert made.rest == 0.0
-
-
-def test_a_long_frame_has_the_parts_of_every_row() -> None:
-    long: Any = iris_explained().to_frame()
-    names = ["row", "part", "id", "class", "kernel", "coefficient", "pull"]
-    assert list(long.columns) == names
-    assert list(long["row"]) == [0] * 7 + [1] * 7
+    assert read(made).rest == 0.0
 
 
 def test_the_cells_of_the_rows_that_pull_are_not_told() -> None:

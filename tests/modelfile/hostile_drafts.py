@@ -1,7 +1,11 @@
-"""A model file taken apart, to be changed and put together again with right checksums."""
+"""A model file taken apart, to be changed and put together again with right checksums.
+
+The numbers of each array are a part of their own, under arrays/ and its name.
+"""
 
 import io
 import json
+import math
 from contextlib import suppress
 from hashlib import sha256
 from typing import Any
@@ -9,7 +13,7 @@ from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
 import numpy as np
 
-from sortal.modelfile.fields import TYPES
+from sortal.modelfile.arrays import TYPES
 
 Members = dict[str, bytes]
 Path = tuple[Any, ...]
@@ -22,6 +26,10 @@ class Draft:
         self.members = dict(members)
         self.members.pop("SHA256SUMS")
         self.manifest: Any = json.loads(self.members.pop("manifest.json"))
+        numbers = io.BytesIO(self.members.pop("arrays"))
+        for entry in self.manifest["arrays"]:
+            size = math.prod(entry["shape"]) * TYPES[entry["type"]].itemsize
+            self.members["arrays/" + entry["name"]] = numbers.read(size)
         self.raw: dict[str, str] = {}
 
     def get(self, path: Path) -> Any:
@@ -64,12 +72,16 @@ class Draft:
         odd = KeyError, TypeError, IndexError, ValueError, StopIteration
         with suppress(*odd):  # what is so odd has no fingerprint
             self.manifest["data"]["fingerprint"] = "sha256:" + self.fingerprint()
-        members = {"manifest.json": self.text(), **self.members}
+        others = {n: data for n, data in self.members.items() if not n.startswith("arrays/")}
+        members = {"manifest.json": self.text(), "arrays": self.numbers(), **others}
         return [*members.items(), ("SHA256SUMS", sums(members))]
 
+    def numbers(self) -> bytes:
+        return b"".join(data for n, data in self.members.items() if n.startswith("arrays/"))
+
     def fingerprint(self) -> str:
-        if "summary" in self.members:
-            return sha256(self.members["summary"]).hexdigest()
+        if self.manifest["data"]["of"] == "summary":
+            return self.of_summary()
         model, schema = self.manifest["model"], self.manifest["schema"]
         if self.manifest["data"]["of"] == "root":
             name = model["units"]["array"]
@@ -78,8 +90,22 @@ class Draft:
             ranges = model["ranges"]
             of: Any = [schema, [root, model["exponent"], ranges, model["missing_counts"]]]
         else:
-            of = [schema, {n: sha256(data).hexdigest() for n, data in self.members.items()}]
+            of = [schema, sha256(self.numbers()).hexdigest()]
         return sha256(json.dumps(of).encode()).hexdigest()
+
+    def of_summary(self) -> str:
+        """Of the summary as a record by itself."""
+        summary = self.manifest["state"]["summary"]
+        refs = [p for p in paths(summary) if p[-1:] == ("array",)]
+        names = dict.fromkeys(self.get(("state", "summary", *path)) for path in refs)
+        listed = {entry["name"]: entry for entry in self.entries()}
+        own = {name: name.removeprefix("summary.") for name in names}
+        entries = [{**listed[name], "name": short} for name, short in own.items()]
+        digests = {
+            short: sha256(self.members["arrays/" + name]).hexdigest() for name, short in own.items()
+        }
+        text = json.dumps([summary, entries, digests])
+        return sha256(text.replace('{"array": "summary.', '{"array": "').encode()).hexdigest()
 
 
 class Raw:

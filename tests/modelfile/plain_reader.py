@@ -31,9 +31,15 @@ class PlainReader:
             if sha256(self.members[name]).hexdigest() != digest:
                 raise ValueError(name)
         manifest = json.loads(self.members["manifest.json"])
-        if (manifest["format"], manifest["version"]) != ("sortal model", 1):
-            raise ValueError("no model file of version 1")
-        self.entries = {entry["name"]: entry for entry in manifest["arrays"]}
+        if (manifest["format"], manifest["version"]) != ("sortal model", 2):
+            raise ValueError("no model file of version 2")
+        self.arrays: dict[str, list[Any]] = {}
+        at = 0
+        for entry in manifest["arrays"]:
+            numbers = f"<{math.prod(entry['shape'])}{LETTERS[entry['type']]}"
+            flat = struct.unpack_from(numbers, self.members["arrays"], at)
+            self.arrays[entry["name"]] = nested(list(flat), entry["shape"])
+            at += struct.calcsize(numbers)
         self.classes: list[Any] = manifest["schema"]["classes"]
         self.columns = manifest["schema"]["columns"]
         self.options = manifest["options"]
@@ -44,10 +50,7 @@ class PlainReader:
     def resolved(self, item: Any) -> Any:
         """JSON with every reference to an array replaced by its numbers, as lists."""
         if isinstance(item, dict) and list(item) == ["array"]:
-            entry = self.entries[item["array"]]
-            numbers = f"<{math.prod(entry['shape'])}{LETTERS[entry['type']]}"
-            flat = struct.unpack(numbers, self.members["arrays/" + item["array"]])
-            return nested(list(flat), entry["shape"])
+            return self.arrays[item["array"]]
         if isinstance(item, dict):
             return {name: self.resolved(part) for name, part in item.items()}
         return [self.resolved(part) for part in item] if isinstance(item, list) else item

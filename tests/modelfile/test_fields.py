@@ -1,34 +1,24 @@
-"""Layouts: each record says what it holds, is written and read by that, and is checked."""
+"""Fields: the type of each says what is written; what is read is checked."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, fields, make_dataclass
-from importlib import import_module
-from pkgutil import walk_packages
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import field
+from typing import TYPE_CHECKING, Any
 from zipfile import ZipFile
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from tests.contract.refusals.model_files import ONE_HASH
 
-import sortal
 from sortal import LinearDiscriminant
-from sortal.data.columns import ColumnSchema, Schema, crowded
+from sortal._typing import Counts, Float
+from sortal.data.columns import ColumnSchema, Design, Schema, Value, Values, crowded
 from sortal.errors import FormatError
-from sortal.modelfile import fields as layout
-from sortal.modelfile.arrays import Array, ArrayReader, ArrayWriter, OneOf, RecordField
-from sortal.modelfile.fields import (
-    INF,
-    LABEL_TYPE,
-    Layout,
-    OptionalField,
-    Several,
-    Whole,
-    schema_in,
-    schema_out,
-)
+from sortal.modelfile.arrays import ArrayReader, ArrayWriter
+from sortal.modelfile.fields import INF, LABEL_TYPE, schema_in, schema_out
+from sortal.modelfile.record import RecordField, layout_of, limits, of_schema, record, same
 from sortal.modelfile.values import NotPlainError, Scope, from_plain, to_plain
 from sortal.tasks.load import load
 
@@ -40,56 +30,41 @@ SCHEMA = Schema(
 )
 
 
-def records() -> list[Any]:
-    """All that is written by a layout."""
-    found = walk_packages(sortal.__path__, "sortal.")
-    modules = [import_module(one.name) for one in found if not one.name.endswith("__main__")]
-    members = [item for module in modules for item in vars(module).values()]
-    return [item for item in members if isinstance(item, type) and hasattr(item, "LAYOUT")]
-
-
-# A kernel of one's own is no data, and a search is made anew.
-NOT_WRITTEN = {"function", "search_once"}
-
-
-def test_a_layout_has_every_field_of_its_record() -> None:
-    assert len({*records()}) > 25
-    for record in records():
-        names = [entry.name for entry in fields(record) if entry.name not in NOT_WRITTEN]
-        assert list(record.LAYOUT) == names, record
-
-
-@dataclass(frozen=True)
+@record()
 class Inner:
-    sides: Any
-    LAYOUT: ClassVar[Layout] = Layout(sides=Array("f8", "sides", "own"))
+    sides: Float = limits("sides", "own")
 
 
-@dataclass(frozen=True)
+@record(eq=True)
 class Other:
-    word: str
-    LAYOUT: ClassVar[Layout] = Layout(word=layout.Word(("x", "y")))
+    word: str = limits(among=("x", "y"))
 
 
-OUTER = Layout(
-    classes=layout.FromSchema("classes"),
-    n=Whole(least=0, most=9),
-    share=layout.Number(least=0.0, most=INF),
-    flag=layout.Flag(),
-    terms=Array("f8", "classes", "terms", nan=True),
-    ends=Array("i8", "sides+1", least=0),
-    inner=OptionalField(RecordField(Inner, sides="sides")),
-    several=Several(RecordField(Inner), "columns"),
-    either=OneOf({"inner": Inner, "other": Other}, sides="sides"),
-    cells=Several(layout.CellField(), "2"),
-    names=layout.Named(Whole()),
-)
-Outer: Any = make_dataclass("Outer", OUTER, frozen=True, namespace={"LAYOUT": OUTER})
+@record()
+class Outer:
+    classes: Values = of_schema()
+    schema: Schema
+    n: int = limits(least=0, most=9)
+    share: float = limits(least=0.0, most=INF)
+    flag: bool
+    terms: Float = limits("classes", "terms", nan=True)
+    ends: Counts = limits("sides+1", least=0)
+    inner: Inner | None = limits(sides="sides")
+    several: tuple[Inner, ...] = limits("columns")
+    either: Inner | Other = limits(sides="sides")
+    cells: tuple[Value | None, Value | None]
+    names: dict[str, int]
+    wide: NDArray[np.floating[Any]] = limits("sides")
+    label: np.dtype[Any]
+    design: Design
+    values: tuple[Values, ...] = limits("sides")
+    unread: Any = field(default=None, compare=False)
 
 
 def outer(**more: Any) -> Any:
     values: dict[str, Any] = {
         "classes": SCHEMA.classes,
+        "schema": SCHEMA,
         "n": 3,
         "share": INF,
         "flag": True,
@@ -100,20 +75,26 @@ def outer(**more: Any) -> Any:
         "either": Other("y"),
         "cells": ("a", -INF),
         "names": {"é": 4},
+        "wide": np.zeros(4, dtype=np.float32),
+        "label": np.dtype("<U3"),
+        "design": Design(SCHEMA),
+        "values": (("a", "b"), (1,), (), (True,)),
     }
     return Outer(**{**values, **more})
 
 
-def round_trip(record: Any, change: Any = None) -> Any:
+def round_trip(made: Any, change: Any = None) -> Any:
     writer, kind = ArrayWriter(), RecordField(Outer)
-    data = kind.write(record, Scope.of(SCHEMA, writer, "m"))
+    data: Any = kind.write(made, Scope.of(SCHEMA, writer, "m"))
     if change is not None:
         change(data)
-    return kind.read(data, Scope.of(SCHEMA, ArrayReader(writer.entries, writer.members), "m"))
+    return kind.read(data, Scope.of(SCHEMA, ArrayReader(writer.entries, writer.numbers), "m"))
 
 
 def test_a_record_comes_back() -> None:
-    made = round_trip(outer())
+    made = round_trip(outer(unread=print))
+    assert same(made, outer())
+    assert made.unread is None
     assert made.classes == ("no", "yes")
     assert (made.n, made.share, made.flag, made.cells) == (3, INF, True, ("a", -INF))
     assert made.terms.tobytes() == outer().terms.tobytes()
@@ -132,6 +113,8 @@ UNFIT: list[tuple[str, dict[str, Any]]] = [
     ("several", {"several": (Inner(np.zeros((1, 1))),)}),
     ("either.sides", {"either": Inner(np.zeros((3, 1)))}),
     ("either.word", {"either": Other("z")}),
+    ("values", {"values": (("a",),)}),
+    ("wide", {"wide": np.zeros(3)}),
     *(("n", {"n": 10}), ("share", {"share": -1.0}), ("cells", {"cells": ("a",)})),
     ("cells.1", {"cells": ("a", [1])}),
 ]
@@ -160,11 +143,32 @@ def test_a_file_that_says_otherwise_is_refused(change: Any) -> None:
         round_trip(outer(), change if callable(change) else lambda data: data.update(change))
 
 
-def test_a_model_of_another_type_than_its_layout_is_a_mistake_of_ours() -> None:
+def test_what_is_of_another_type_than_its_field_is_a_mistake_of_ours() -> None:
     with pytest.raises(TypeError, match=r"m\.terms"):
         round_trip(outer(terms=np.zeros((2, 3), dtype=np.float32)))
     with pytest.raises(TypeError, match=r"m\.inner"):
         round_trip(outer(inner=Other("x")))
+
+
+@record()
+class Misspelled:
+    n: int = limits(last="9")
+
+
+@record()
+class Shapeless:
+    terms: Float
+
+
+@record()
+class Long:
+    word: str = limits("words")
+
+
+@pytest.mark.parametrize("cls", [Misspelled, Shapeless, Long])
+def test_limits_that_a_type_cannot_have_are_a_mistake_of_ours(cls: Any) -> None:
+    with pytest.raises(TypeError, match="cannot have"):
+        layout_of(cls)
 
 
 PLAIN: list[tuple[Any, Any]] = [
@@ -217,9 +221,9 @@ def test_labels_and_shapes_are_no_longer_than_numpy_allows() -> None:
     assert LABEL_TYPE.fullmatch("<U99999999")
     assert not LABEL_TYPE.fullmatch("<U999999999")
     entry: dict[str, Any] = {"name": "a", "type": "f8", "shape": [0, 2**24, 2**24]}
-    assert ArrayReader([entry], {"arrays/a": b""}).get("a", "f8").size == 0
+    assert ArrayReader([entry], b"").get("a", "f8").size == 0
     with pytest.raises(FormatError, match="in a way that none can be"):
-        ArrayReader([{**entry, "shape": [0, *[2**24] * 3]}], {"arrays/a": b""})
+        ArrayReader([{**entry, "shape": [0, *[2**24] * 3]}], b"")
 
 
 def test_members_in_another_order_are_the_same_model(tmp_path: Path) -> None:

@@ -1,18 +1,16 @@
-"""The test of a node against brute force: whole numbers, fractions, logarithms of 50 digits."""
+"""The test of a node against brute force by the measures of the oracle of trees."""
 
 from __future__ import annotations
 
-import decimal
-import functools
 import itertools
 import math
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from tests.trees.oracle import MEASURES, content, is_nothing
 
 from sortal import native
 
@@ -23,12 +21,10 @@ GAIN, GAIN_RATIO, GINI, CART = CRITERIA = range(4)
 CUT, SUBSET, MULTIWAY = 1, 2, 3
 NO_BOUND = 1 << 40
 
-decimal.getcontext().prec = 50
-
-# Scores that are equal as numbers agree to 45 digits here; others must stay apart by far more than
+# Scores that are equal as numbers agree to 25 digits here; others must stay apart by far more than
 # what counts as equal in the compiled core, or an example proves nothing.
-SAME = Decimal("1e-30")
-CLEAR = Decimal("1e-10")
+SAME = Fraction(1, 10**25)
+CLEAR = Fraction(1, 10**10)
 
 
 class CloseCallError(Exception):
@@ -67,56 +63,23 @@ class Candidate:
     rank: tuple[Any, ...]
     parts: list[list[int]]
     sizes: list[int]
-    score: Decimal | Fraction = Fraction(0)
-
-
-@functools.cache
-def c_log_c(c: int) -> Decimal:
-    return Decimal(c) * Decimal(c).ln() / Decimal(2).ln() if c else Decimal(0)
-
-
-def bits(counts: list[int]) -> Decimal:
-    return c_log_c(sum(counts)) - sum((c_log_c(c) for c in counts), Decimal(0))
+    score: Fraction = Fraction(0)
 
 
 def whole_of(parts: list[list[int]]) -> list[int]:
     return [sum(column) for column in zip(*parts, strict=True)]
 
 
-def gain(parts: list[list[int]]) -> Decimal:
+def score(parts: list[list[int]], criterion: int) -> Fraction:
+    """The measure; of the gain ratio it is the gain."""
     whole = whole_of(parts)
-    return (bits(whole) - sum((bits(p) for p in parts), Decimal(0))) / sum(whole)
+    measure: Any = list(MEASURES.values())[criterion]
+    return Fraction(measure(whole, parts)) / sum(whole)
 
 
-def split_information(parts: list[list[int]]) -> Decimal:
+def split_information(parts: list[list[int]]) -> Fraction:
     sizes = [sum(p) for p in parts]
-    return bits(sizes) / sum(sizes)
-
-
-def squares(counts: list[int]) -> Fraction:
-    return Fraction(sum(c * c for c in counts), sum(counts))
-
-
-def gini(parts: list[list[int]]) -> Fraction:
-    whole = whole_of(parts)
-    after = sum((squares(p) for p in parts), Fraction(0))
-    return (after - squares(whole)) / sum(whole)
-
-
-def cart(parts: list[list[int]]) -> Fraction:
-    left, right = parts
-    n_l, n_r = sum(left), sum(right)
-    apart = sum(abs(a * n_r - b * n_l) for a, b in zip(left, right, strict=True))
-    return Fraction(2 * apart, (n_l + n_r) ** 2)
-
-
-SCORES: dict[int, Any] = {GAIN: gain, GAIN_RATIO: gain, GINI: gini, CART: cart}
-
-
-def says_something(parts: list[list[int]]) -> bool:
-    whole = whole_of(parts)
-    n = sum(whole)
-    return any(c * n != w * sum(part) for part in parts for c, w in zip(part, whole, strict=True))
+    return content(sizes) / sum(sizes)
 
 
 def two_sides(attribute: Attribute, yes: set[int]) -> tuple[list[list[int]], list[int]]:
@@ -154,15 +117,12 @@ def is_allowed(c: Candidate, limits: Limits) -> bool:
         size >= limits.size and sum(part) >= limits.units
         for size, part in zip(c.sizes, c.parts, strict=True)
     )
-    return fit >= 2 and says_something(c.parts)
+    parts: Any = c.parts
+    return fit >= 2 and not is_nothing(tuple(whole_of(parts)), parts)
 
 
-def _decimal(x: Decimal | Fraction) -> Decimal:
-    return x if isinstance(x, Decimal) else Decimal(x.numerator) / Decimal(x.denominator)
-
-
-def reach(scores: list[Decimal], wanted: Decimal) -> list[bool]:
-    """Which scores are at least the one wanted, up to the last of 50 digits."""
+def reach(scores: list[Fraction], wanted: Fraction) -> list[bool]:
+    """Which scores are at least the one wanted, up to the rounding of logarithms."""
     short = [(wanted - score) / wanted for score in scores]
     if any(SAME < d < CLEAR for d in short):
         raise CloseCallError
@@ -170,15 +130,15 @@ def reach(scores: list[Decimal], wanted: Decimal) -> list[bool]:
 
 
 def equals_of_best(found: list[Candidate]) -> list[Candidate]:
-    scores = [_decimal(c.score) for c in found]
+    scores = [c.score for c in found]
     return list(itertools.compress(found, reach(scores, max(scores))))
 
 
 def by_average_gain(found: list[list[Candidate]]) -> list[Candidate]:
     """C4.5: each attribute's first test of greatest gain, by ratio if it has the average gain."""
     firsts = [min(equals_of_best(own), key=lambda c: c.rank) for own in found if own]
-    gains = [_decimal(c.score) for c in firsts]
-    good = reach(gains, sum(gains, Decimal(0)) / len(gains))
+    gains = [c.score for c in firsts]
+    good = reach(gains, sum(gains, Fraction(0)) / len(gains))
     return [
         Candidate(c.rank, c.parts, c.sizes, g / split_information(c.parts))
         for c, g in itertools.compress(zip(firsts, gains, strict=True), good)
@@ -191,7 +151,7 @@ def brute_force(
     """The node's test; its rank starts with the attribute's number."""
     found = [
         [
-            Candidate((j, *c.rank), c.parts, c.sizes, SCORES[criterion](c.parts))
+            Candidate((j, *c.rank), c.parts, c.sizes, score(c.parts, criterion))
             for c in candidates(attribute, limits)
             if is_allowed(c, limits)
         ]
@@ -252,7 +212,7 @@ def compare(
         assert math.isnan(got.threshold)
     assert got.yes.tolist() == ([values[v] for v in rank[1]] if got.kind == SUBSET else [])
     assert got.score == pytest.approx(float(expected.score), rel=1e-9)
-    bits_gained = gain(expected.parts) if criterion == GAIN_RATIO else expected.score
+    bits_gained = score(expected.parts, GAIN) if criterion == GAIN_RATIO else expected.score
     assert got.gain == pytest.approx(float(bits_gained), rel=1e-9)
     assert got.exact
 
@@ -370,7 +330,7 @@ def test_one_row_of_difference_among_many_is_seen(criterion: int) -> None:
 def test_gain_ratio_wants_at_least_the_average_gain() -> None:
     small = as_attribute([[1, 0], [20, 20]])
     large = as_attribute([[10, 5], [11, 15]])
-    gains = [gain(a.counts) for a in (small, large)]
+    gains = [score(a.counts, GAIN) for a in (small, large)]
     ratios = [g / split_information(a.counts) for g, a in zip(gains, (small, large), strict=True)]
     assert gains[0] < gains[1]
     assert ratios[0] > ratios[1]
@@ -449,7 +409,7 @@ def best_of(
         for i in near
     ]
     scored = [
-        Candidate(c.rank, c.parts, c.sizes, SCORES[criterion](c.parts))
+        Candidate(c.rank, c.parts, c.sizes, score(c.parts, criterion))
         for c in found
         if is_allowed(c, limits)
     ]
@@ -536,7 +496,7 @@ def prefixes_by_share(counts: list[list[int]], most_classes: int) -> list[tuple[
 
 
 def score_of(counts: list[list[int]], V: set[int], criterion: int) -> float:
-    return float(SCORES[criterion](two_sides(as_attribute(counts), V)[0]))
+    return float(score(two_sides(as_attribute(counts), V)[0], criterion))
 
 
 @pytest.mark.parametrize(("K", "most_classes"), [(3, 3), (5, 2), (7, 1)])
@@ -631,10 +591,10 @@ def weaker(totals: list[int], wanted: float, criterion: int) -> tuple[list[list[
         counts[-1] = [
             t - sum(c) for t, c in zip(totals, zip(*counts[:-1], strict=True), strict=True)
         ]
-        score = float(SCORES[criterion](counts))
-        low, high = (middle, high) if score < wanted else (low, middle)
+        found = float(score(counts, criterion))
+        low, high = (middle, high) if found < wanted else (low, middle)
     assert min(map(min, counts)) > 0
-    return counts, score
+    return counts, found
 
 
 def threshold(a: float, b: float) -> float:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from itertools import product
 
 import numpy as np
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from tests.native.layouts import Layout, layouts
@@ -87,14 +86,6 @@ def test_moments_equal_sums_of_fractions(layout: Layout, rows: Rows) -> None:
     assert_exact(rows, native.class_moments(layout(values), classes, n_classes, units))
 
 
-@given(labeled_numbers())
-@example((np.array([]), np.array([], dtype=np.int32), 2, None))
-def test_wider_instructions_change_no_digit(rows: Rows) -> None:
-    plain = native.class_moments(*rows, wide=False)
-    wide = native.class_moments(*rows, wide=True)
-    assert [part.tobytes() for part in plain] == [part.tobytes() for part in wide]
-
-
 def test_an_offset_costs_no_digits_of_the_spread() -> None:
     for offset in OFFSETS:
         # thirds of eighths, so that neither the sum nor the mean is a float64
@@ -121,7 +112,7 @@ def test_many_classes_are_measured_apart() -> None:
 
 def test_equal_values_are_their_mean_whatever_their_weights() -> None:
     units = np.array([3, 1, 5, 7, 11, 2, 9], dtype=np.int64)
-    for wide, value in product((False, True), (0.1, 1e8 + 0.1, -7.3e-5, 1 / 3, 1.7e308)):
+    for value in (0.1, 1e8 + 0.1, -7.3e-5, 1 / 3, 1.7e308):
         values, classes = np.full(len(units), value), np.zeros(len(units), dtype=np.int32)
-        _, mean, tail, m2 = native.class_moments(values, classes, 1, units, wide=wide)
+        _, mean, tail, m2 = native.class_moments(values, classes, 1, units)
         assert (mean[0], tail[0], m2[0]) == (value, 0.0, 0.0)

@@ -23,7 +23,7 @@ def means(rng: np.random.Generator, p: int, K: int, r: int) -> Means:
 
 def squared(rows: Rows, given: Means, wide: bool = True) -> tuple[int, Float]:
     out = np.full((rows.n, len(given[0])), 7.0)
-    return native.square_rows(*rows.arguments, *given, out, wide), out
+    return native.square_rows(*rows.arguments, *given, wide=wide, out=out), out
 
 
 def length(z: list[float], triangle: list[list[float]]) -> float:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import pytest
+from tests.explained import read
 from tests.kernels.tables import iris
 
 from sortal import NeighborsClassifier, datasets
 from sortal.errors import MissingValueWarning, UnknownCategoryWarning
 
 if TYPE_CHECKING:
-    from sortal.neighbors.explain import NeighborsExplanation
     from sortal.neighbors.learn import Unknown
 
 
@@ -30,10 +30,10 @@ def test_mahalanobis_shares_are_z_times_its_solution_and_may_be_negative() -> No
     X, y = iris()
     model = NeighborsClassifier(20, "mahalanobis").fit(X, y)
     S, rows = np.cov(X.to_numpy().T), X.to_numpy()
-    row = model.explain(X[70:71])[0]
-    assert [part.share for part in row.neighbors[0].parts] == [0.0] * 4  # the row itself
+    row = read(model.explain(X[70:71])[0])
+    assert [part.share for part in row.parts[0].parts] == [0.0] * 4  # the row itself
     negative = 0
-    for neighbor in row.neighbors[1:]:
+    for neighbor in row.parts[1:]:
         want = ellipse_shares(S, rows[70] - rows[neighbor.id])
         shares = [part.share for part in neighbor.parts]
         assert shares == pytest.approx(want.tolist(), rel=1e-9, abs=1e-12)
@@ -47,10 +47,10 @@ def test_mahalanobis_shares_are_of_the_columns_that_a_row_has() -> None:
     asked = X[70:71].assign(petal_length=np.nan)
     model = NeighborsClassifier(metric="mahalanobis").fit(X, y)
     with pytest.warns(MissingValueWarning):
-        row = model.explain(asked)[0]
+        row = read(model.explain(asked)[0])
     known = [0, 1, 3]
     S, rows = np.cov(X.to_numpy().T)[np.ix_(known, known)], X.to_numpy()[:, known]
-    for neighbor in row.neighbors[1:]:
+    for neighbor in row.parts[1:]:
         z = rows[70] - rows[neighbor.id]
         assert [(p.share, p.mark) for p in neighbor.parts if p.mark] == [(0.0, "missing")]
         shares = [part.share for part in neighbor.parts if not part.mark]
@@ -62,7 +62,7 @@ def test_mahalanobis_shares_are_of_the_columns_that_a_row_has() -> None:
 def test_a_distance_that_is_rounding_only_has_no_shares() -> None:
     X = pd.DataFrame({"a": [0.0, 1.0, 2.0, 3.0, 5.0], "b": [0.0, 2.0, 4.0, 6.0, 10.0]})
     model = NeighborsClassifier(2, "mahalanobis").fit(X, list("ppqqq"))
-    near, far = model.explain(pd.DataFrame({"a": [0.0], "b": [5.0]}))[0].neighbors
+    near, far = read(model.explain(pd.DataFrame({"a": [0.0], "b": [5.0]}))[0]).parts
     assert near.distance < 1e-12  # b − 2a never varies, and the rest is the same
     assert [part.share for part in near.parts] == [0.0, 0.0]
     assert sum(part.share for part in far.parts) == pytest.approx(1.0)
@@ -70,8 +70,8 @@ def test_a_distance_that_is_rounding_only_has_no_shares() -> None:
 
 def test_a_column_that_does_not_count_is_no_part() -> None:
     X = pd.DataFrame({"same": [7.0] * 4, "size": [1.0, 2.0, 4.0, 5.0], "none": [np.nan] * 4})
-    made = NeighborsClassifier(2).fit(X, list("ppqq")).explain(X[:1])[0]
-    assert [[part.attribute for part in n.parts] for n in made.neighbors] == [["size"]] * 2
+    made = read(NeighborsClassifier(2).fit(X, list("ppqq")).explain(X[:1])[0])
+    assert [[part.attribute for part in n.parts] for n in made.parts] == [["size"]] * 2
 
 
 def test_numbers_are_floats_and_days_are_dates() -> None:
@@ -80,8 +80,8 @@ def test_numbers_are_floats_and_days_are_dates() -> None:
     rows = pd.DataFrame(
         {"day": np.array(["2024-02-29T00", "1969-12-31T06"], dtype="M8[s]"), "size": [5, 1]}
     )
-    made = NeighborsClassifier(1).fit(X, list("ppqq")).explain(rows)
-    first = [[(p.value, p.neighbor_value) for p in row.neighbors[0].parts] for row in made]
+    made = map(read, NeighborsClassifier(1).fit(X, list("ppqq")).explain(rows))
+    first = [[(p.value, p.neighbor_value) for p in row.parts[0].parts] for row in made]
     assert first[0][0] == ("2024-02-29", "2024-03-01")
     assert first[1][0] == ("1969-12-31T06:00:00", "2024-01-01")
     assert all(type(value) is float for pair in first for value in pair[1])
@@ -93,12 +93,12 @@ def test_dates_are_dates_where_they_are_equal_or_not() -> None:
     asked = pd.DataFrame({"day": pd.to_datetime(["2024-01-03", "2025-01-01"]), "size": [1, 9]})
     model = NeighborsClassifier(4, "hamming").fit(X, list("ppqq"))
     with pytest.warns(UnknownCategoryWarning):
-        first, second = model.explain(asked)
-    pairs = {n.id: (n.parts[0].value, n.parts[0].neighbor_value) for n in first.neighbors}
+        first, second = map(read, model.explain(asked))
+    pairs = {n.id: (n.parts[0].value, n.parts[0].neighbor_value) for n in first.parts}
     assert pairs[0] == ("2024-01-03", "2024-01-01")
     assert pairs[3] == ("2024-01-03", None)
-    assert {n.parts[0].value for n in second.neighbors} == {"2025-01-01"}
-    marks = {n.id: tuple(p.mark for p in n.parts) for n in second.neighbors}
+    assert {n.parts[0].value for n in second.parts} == {"2025-01-01"}
+    marks = {n.id: tuple(p.mark for p in n.parts) for n in second.parts}
     assert marks == dict.fromkeys(range(3), ("unknown", "unknown")) | {3: ("missing", "unknown")}
 
 
@@ -110,11 +110,11 @@ def test_a_row_without_values_has_no_neighbors_and_keeps_the_prior() -> None:
     model = NeighborsClassifier(2).fit(X, ["p", "p", "q"])
     with pytest.warns(MissingValueWarning):
         made = model.explain(pd.DataFrame({"a": [np.nan, 1.0]}))
-    assert (made[0].neighbors, made[0].votes) == ((), (0.0, 0.0))
-    assert made[0].posterior == (2 / 3, 1 / 3)
+    assert (made[0].parts.rows, made[0].facts["votes"]) == ((), (0.0, 0.0))
+    assert made[0].facts["posterior"] == (2 / 3, 1 / 3)
     title = str(made[0]).splitlines()[0]
     assert title == "p (P = 0.6667): no neighbors; nobody votes, and the prior stands  (S 78)"
-    assert len(made[1].neighbors) == 2
+    assert len(made[1].parts.rows) == 2
     assert made.to_frame()["row"].tolist() == [1, 1]
 
 
@@ -126,7 +126,7 @@ def iris_explained(**options: Any) -> Any:
     return NeighborsClassifier(**options).fit(table, "species").explain(table[70:72])
 
 
-def head(made: NeighborsExplanation) -> str:
+def head(made: Any) -> str:
     return str(made).splitlines()[0]
 
 
@@ -188,15 +188,15 @@ def test_many_missing_values_are_counted() -> None:
     assert cell == "nothing; missing: x0, x1, x2, 2 more"
 
 
-def test_a_long_frame_has_every_part_of_every_neighbor() -> None:
+def test_a_long_frame_has_the_share_of_every_column() -> None:
     made = iris_explained()
-    frame: Any = made.to_frame()
+    frame: Any = made.to_frame("shares")
     assert list(frame.columns) == [
         *("row", "id", "class", "distance", "part", "kernel", "vote"),
         *("attribute", "value", "neighbor value", "share", "mark"),
     ]
     assert list(frame["row"]) == [0] * 20 + [1] * 20
-    assert list(frame["id"])[:20:4] == [neighbor.id for neighbor in made[0].neighbors]
-    shares = [part.share for row in made for n in row.neighbors for part in n.parts]
+    assert list(frame["id"])[:20:4] == [*made[0].parts.column("id")]
+    shares = [share for row in made for share in row.facts["shares"].column("share")]
     assert list(frame["share"]) == shares
-    assert made[0].to_parts().equation == "S 83"
+    assert made[0].facts["shares"].equation == "S 83"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from tests.explained import read
 from tests.kernels.tables import iris
 
 import sortal
@@ -40,12 +41,12 @@ def test_narrow_rows_are_shown_as_they_are() -> None:
     X, y = iris()
     narrow = X.astype("float32")
     model = NeighborsClassifier().fit(narrow, y)
-    row = model.explain(narrow[70:71])[0]
-    for neighbor in row.neighbors:
+    row = read(model.explain(narrow[70:71])[0])
+    for neighbor in row.parts:
         theirs = narrow.iloc[neighbor.id].astype(float).tolist()
         assert [part.neighbor_value for part in neighbor.parts] == theirs
         assert [part.value for part in neighbor.parts] == narrow.iloc[70].astype(float).tolist()
-    assert [n.distance for n in row.neighbors] == model.kneighbors(narrow[70:71])[0][0].tolist()
+    assert [n.distance for n in row.parts] == model.kneighbors(narrow[70:71])[0][0].tolist()
 
 
 def test_blocks_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,7 +62,7 @@ def test_blocks_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
             assert quietly(model.explain, rows) == whole
             assert quietly(model.working, rows[:9]).tables == lines.tables
         shares = quietly(model.predict_proba, rows)
-        assert [list(row.posterior) for row in whole] == shares.tolist()
+        assert [list(row.facts["posterior"]) for row in whole] == shares.tolist()
 
 
 def test_ids_stay_when_rows_are_forgotten_and_added() -> None:
@@ -69,8 +70,8 @@ def test_ids_stay_when_rows_are_forgotten_and_added() -> None:
     model = fitted()
     model.forget(ids=[138, 149])
     model.partial_fit(X[138:139], y[138:139])
-    row = model.explain(X[70:71])[0]
-    assert [neighbor.id for neighbor in row.neighbors] == [70, 150, 127, 85, 56]
+    row = read(model.explain(X[70:71])[0])
+    assert [neighbor.id for neighbor in row.parts] == [70, 150, 127, 85, 56]
     assert model.working(X[70:71], max_rows=2)["distances"].column("id") == (70, 150)
     assert model.working()["classes"].column("rows") == (50, 50, 49)
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from hypothesis import given
+from tests.explained import read
 from tests.neighbors.tables import Case, cases
 
 from sortal import NeighborsClassifier, datasets
@@ -173,7 +173,7 @@ def test_a_short_list_does_not_change_the_votes() -> None:
 def test_a_working_of_any_table(case: Case) -> None:
     """Lines add up, in the order of the search; votes are those of predict to the last bit."""
     model, X = case.fit(), case.frame(case.queries)
-    working, made, oracle = model.working(X), model.explain(X), case.oracle(model)
+    working, made, oracle = model.working(X), [*map(read, model.explain(X))], case.oracle(model)
     lines, votes = working["distances"], working["votes"]
     distances, ids = model.kneighbors(X, len(model.ids_))
     assert lines.column("id") == tuple(ids[ids >= 0].tolist())
@@ -184,7 +184,7 @@ def test_a_working_of_any_table(case: Case) -> None:
     assert numbers(votes, "votes") == [vote for row in made for vote in row.votes]
     for name in ("part", "kernel", "vote"):
         cells = list(zip(lines.column(name), lines.column("part"), strict=True))
-        inside = [getattr(n, name) for row in made for n in row.neighbors]
+        inside = [getattr(n, name) for row in made for n in row.parts]
         assert [cell for cell, part in cells if part] == inside
         assert {cell for cell, part in cells if not part} <= {0.0}
     assert json.loads(json.dumps(working.to_dict(), allow_nan=False)) == working.to_dict()
@@ -292,15 +292,3 @@ def test_columns_named_like_another_leave_it_its_name() -> None:
     assert len(set(table.columns)) == len(table.columns) == 11
     assert table.column("id") == (0, 1, 2, 3)
     assert table.column("id (2)") == (0.0, 9.0, 0.0, 9.0)
-
-
-@pytest.mark.parametrize(("backend", "kind"), [("pandas", pd.DataFrame), ("polars", pl.DataFrame)])
-def test_frames_follow_the_library_of_the_rows(backend: str, kind: type) -> None:
-    fitted_on = "polars" if backend == "pandas" else "pandas"
-    model = NeighborsClassifier([1, 3]).fit(datasets.iris(fitted_on), "species")
-    working = model.working(datasets.iris(backend)[:2], max_rows=5)
-    frames = working.to_frame()
-    assert list(frames) == ["scale", "classes", "loo", "distances", "votes"]
-    assert all(isinstance(frame, kind) for frame in frames.values())
-    assert [tuple(frame.columns) for frame in frames.values()] == [t.columns for t in working]
-    assert len(frames["distances"]) == 10

@@ -12,7 +12,8 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 
-from sortal.pictures.figures import CELLS, coarsen, png_of, svg_of
+from sortal.pictures.coarse import CELLS, coarsen
+from sortal.pictures.svg import INK, PAPER, png_of, recolored, svg_of
 from sortal.plotting.axes import name_axes, point_style, shown, write_legend, write_title
 
 HOSTILE: Final = (
@@ -62,12 +63,11 @@ def test_an_element_of_its_own() -> None:
     assert root.get("class") == "figure"
     assert root.get("aria-label") == 'What "is" seen & <more>'
     tags = {element.tag for element in root.iter()}
-    assert tags <= {"svg", "defs", "clipPath", "pattern", "marker", "rect", "g", "path", "text"}
-    assert not re.search(r"xlink|metadata|<style|<\?xml|DOCTYPE|href|DejaVu", svg)
+    assert tags <= {"svg", "defs", "clipPath", "pattern", "rect", "g", "path", "use", "text"}
+    assert not re.search(r"xlink|metadata|<style|<\?xml|DOCTYPE|DejaVu", svg)
     assert all(name.startswith("try-it-") for name in ids_of(root))
-    references = set(re.findall(r"url\(#([^)]+)\)", svg))
+    references = set(re.findall(r'(?:url\(|href=")#([^)"]+)', svg))
     assert references == ids_of(root)
-    assert "marker:url(#a-m1)" in svg_of(draw(n=300), "a", "")  # shapes are written once
     assert not ids_of(root) & ids_of(tree_of(svg_of(draw(), "other", "")))
 
 
@@ -81,6 +81,20 @@ def test_colors_and_words_are_those_of_the_page() -> None:
     assert [rim.text for rim in rims] == ["one"]
     lines = [e for e in tree_of(svg).iter("text") if e.text == "a second line"]
     assert [line.get("text-anchor") for line in lines] == ["middle"]
+
+
+def test_colors_are_those_of_a_page() -> None:
+    assert recolored({"fill": "#000000"}) == {"fill": INK}
+    assert recolored({"stroke": "#ffffff"}) == {"stroke": PAPER}
+    gray = recolored({"stroke": "#333333", "stroke-opacity": "0.5"})
+    assert gray == {"stroke": INK, "stroke-opacity": "0.4"}
+    assert recolored({"fill": "#0072b2"}) == {"fill": "#0072b2"}
+    assert recolored({"fill": "#999999"}) == {"fill": "#999999"}  # the color of a class
+    pale = recolored({"fill": "#dbebf4"})
+    assert pale["fill"] not in (INK, PAPER)
+    share = float(pale["fill-opacity"])
+    strong = [int(pale["fill"][at : at + 2], 16) for at in (1, 3, 5)]
+    assert np.allclose([255 - share * (255 - c) for c in strong], [0xDB, 0xEB, 0xF4], atol=2)
 
 
 def test_what_is_fixed_keeps_its_color() -> None:

@@ -22,11 +22,10 @@ from sortal import (
 from sortal.errors import MissingValueWarning
 
 TREE: Final = TreeClassifier(max_depth=2, pruning=None)
-GRID: Final = {"resolution": 30, "exact": False}
+GRID: Final = {"resolution": 30}
 # what draws rows over two columns
 PLANES: Final[dict[str, tuple[Any, Any, dict[str, Any]]]] = {
     "projection": (displays.ProjectionDisplay, FisherDiscriminant(), {}),
-    "regions": (displays.RegionsDisplay, LinearDiscriminant(), {}),
     "decisions": (displays.DecisionsDisplay, QuadraticDiscriminant(), GRID),
     "partition": (displays.PartitionDisplay, TREE, {}),
 }
@@ -98,7 +97,7 @@ def test_names_from_data_are_harmless(kind: str) -> None:
         assert legend_of(display.ax_)[0] == r"\$a_{ (100)"
 
 
-@pytest.mark.parametrize("kind", ["regions", "decisions", "canonical"])
+@pytest.mark.parametrize("kind", ["decisions", "canonical"])
 def test_a_class_that_was_declared_and_never_met(kind: str) -> None:
     display, _, options = KINDS[kind]
     X, y = setosa_or_not()
@@ -113,7 +112,7 @@ def test_a_class_that_was_declared_and_never_met(kind: str) -> None:
         assert legend_of(found.ax_)[0] == "blue (0)"
 
 
-@pytest.mark.parametrize("kind", ["regions", "decisions"])
+@pytest.mark.parametrize("kind", ["decisions"])
 def test_rows_with_missing_values_are_left_out(kind: str) -> None:
     X, y = setosa_or_not()
     display, estimator, options = KINDS[kind]

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 
-from sortal import FisherDiscriminant, TreeClassifier, datasets, score_split
+from sortal import FisherDiscriminant, TreeClassifier, datasets, inspect, score_split
 from sortal.errors import ParameterError
-from sortal.records.tables import Table, Working
+from sortal.evaluation import Confusion, Reliability, Roc
+from sortal.records.tables import Shown, Table, Working
+from sortal.tasks.compare.comparison import Comparison
+from sortal.tasks.compare.run import OutOfFold
+from sortal.tasks.report.errors import ErrorAnalysis
+from sortal.tasks.show import show
 
 TABLE = Table("t", "A <b>title</b>", ("word", "n"), (("a&b", 1), ("c", 0.25), (None, 3.0)), "S 2")
 
@@ -50,12 +56,43 @@ def test_working_finds_tables_by_name_and_says_which_there_are() -> None:
         _ = working["x"]
 
 
-def test_records_of_their_own_have_markdown_too() -> None:
-    tennis = datasets.play_tennis()
-    parts = score_split(tennis["Outlook"], tennis["PlayTennis"])
-    assert parts.to_markdown().count("### ") == 2
-    iris = datasets.iris()
+def test_every_record_shows_itself() -> None:
+    iris, tennis = datasets.iris(), datasets.play_tennis()
     tree = TreeClassifier(pruning=None).fit(iris, "species")
-    assert tree.cost_complexity_path().to_markdown().startswith("### ")
-    judged = FisherDiscriminant().fit(iris, "species").evaluate_direction([1, 0, 0, 0])
-    assert judged.to_markdown().startswith("### ")
+    fisher = FisherDiscriminant().fit(iris, "species")
+    truth, proba = np.array([0, 0, 1, 1]), np.array([[0.9, 0.1], [0.4, 0.6], [0.2, 0.8], [0, 1]])
+    said = proba.argmax(axis=1)
+    kept = OutOfFold(np.arange(4), truth, said, proba, 4, 2, 2)
+    records: list[Shown] = [
+        TABLE,
+        Working("All", (TABLE, TABLE)),
+        tree.explain(iris[:2]),
+        tree.explain(iris[:2])[0],
+        tree.cost_complexity_path(),
+        score_split(tennis["Outlook"], tennis["PlayTennis"]),
+        fisher.evaluate_direction([1, 0, 0, 0]),
+        Confusion.of(truth, said, "ab"),
+        Reliability.of(truth, said, proba),
+        Roc.of(truth, proba, "ab"),
+        ErrorAnalysis.of(kept, iris[:4], "ab"),
+        inspect(iris, "species"),
+        show(tree),
+    ]
+    every = {kind for kind in subclasses(Shown) if kind.__name__[0] != "_"}
+    assert {type(record) for record in records} == every - {Comparison}  # its tests make one
+    for record in records:
+        tables = record.to_markdown().count("| ---")
+        assert tables == record.to_markdown(4).count("| ---") >= 1
+        assert record.to_markdown(4).startswith("#### ") or isinstance(record, ErrorAnalysis)
+        assert str(record) == repr(record) == record.short().to_text()
+        assert record._repr_html_().count("<table>") >= 1
+        assert record.to_html().startswith("<!doctype html>")
+        assert record.to_table().to_frame().shape[0] == len(record.to_table().rows)
+        plain = record.to_dict()
+        assert json.loads(json.dumps(plain, allow_nan=False)) == plain
+
+
+def subclasses(kind: type) -> set[type]:
+    """All below a class."""
+    below: set[type] = set(kind.__subclasses__())
+    return below.union(*map(subclasses, below))

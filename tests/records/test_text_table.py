@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sortal.records.render import fold, text_table
-from sortal.records.tables import Explanations, Table, Working
+from sortal.records.tables import Explanation, Explanations, Table, Working
 
 WIDE = Table(
     "wide",
@@ -68,21 +68,16 @@ def test_markdown_shows_names_and_values_as_they_are() -> None:
 
 
 def test_a_working_and_explanations_as_markdown() -> None:
-    class Why:
-        def to_dict(self) -> dict[str, object]:
-            return {}
-
-        def to_table(self, backend: str) -> Table:
-            return Table("why", "So", ("a",), (("x",),), backend=backend)
-
+    so = Table("why", "So", ("a", "n"), (("x", 1.0),))
+    made = Explanation("x", None, ("x",), 1.0, so, "n")
     working = Working("All | of it", (NASTY, WIDE))
     assert working.to_markdown().startswith("## All \\| of it\n\n### T")
-    why = Explanations(lambda _: Why(), range(1, 31), "pandas")
+    why = Explanations(lambda _: made, range(1, 31), "pandas")
     text = why.to_markdown()
     assert text.count("### Row ") == 20
     assert text.endswith("… and 10 more rows: to_frame() has them all")
-    first = "### Row 1. So\n\n| a |\n| --- |\n| x |"
-    assert why[:2].to_markdown() == f"{first}\n\n{first.replace('1', '2')}"
+    first = "### Row 1. So\n\n| a | n |\n| --- | ---: |\n| x | 1 |"
+    assert why[:2].to_markdown() == f"{first}\n\n{first.replace('Row 1', 'Row 2')}"
 
 
 def test_a_page_is_whole_and_fetches_nothing() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sortal.data.columns import CategoryColumn, Column, NumberColumn, as_categories, sort_values
 from sortal.data.sources import Batch, Weights, read_weights
 from sortal.data.table import categories_of
-from sortal.summaries.moments import measure_classes
+from sortal.summaries.class_moments import measure_classes
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -28,9 +28,9 @@ from tests.summaries.blocks import (
 
 from sortal.data.columns import CategoryColumn, sort_values
 from sortal.errors import TrainingRowsError
-from sortal.summaries import moments as measuring
-from sortal.summaries.class_moments import ClassMoments
-from sortal.summaries.moments import measure_classes
+from sortal.modelfile.record import from_bytes, to_bytes
+from sortal.summaries import class_moments as measuring
+from sortal.summaries.class_moments import ClassMoments, measure_classes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -326,7 +326,7 @@ def test_fourth_powers_beyond_float64_spoil_nothing_else(tile: int) -> None:
     rest = found.merge(found).subtract(found)
     assert (rest.fourth.tolist(), rest.third.tolist()) == ([math.inf], [[0.0, 0.0]])
     np.testing.assert_allclose(rest.scatter, found.scatter, rtol=1e-12)
-    assert facts(ClassMoments.from_bytes(found.to_bytes())) == facts(found)
+    assert facts(from_bytes(ClassMoments, to_bytes(found))) == facts(found)
 
 
 def test_a_class_that_only_two_distant_blocks_make_wide() -> None:
@@ -528,12 +528,3 @@ def test_every_step_adds_its_rounding_to_the_bound() -> None:
     assert (both.slack >= a.slack + b.slack + EPS * sizes(both)).all()
     rest = both.subtract(b)
     assert (rest.slack >= both.slack + b.slack + 2 * EPS * sizes(both)).all()
-
-
-# --- Bytes ---------------------------------------------------------------------------------------
-
-
-@given(table=tables())
-def test_bytes_lose_nothing(table: Table) -> None:
-    found = measure(table)
-    assert facts(ClassMoments.from_bytes(found.to_bytes())) == facts(found)

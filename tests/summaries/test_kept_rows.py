@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.summaries.blocks import build_batch, facts
 
+from sortal.modelfile.record import from_bytes, to_bytes
 from sortal.summaries.protocol import Summary
 from sortal.summaries.rows import KeptRows, SummarizeRows, gather_rows
 
@@ -69,7 +70,7 @@ def test_no_rows_add_nothing_and_bytes_lose_nothing(data: st.DataObject) -> None
     whole = PLAN(data.draw(batches()))
     none = whole.take(np.zeros(len(whole), dtype=bool))
     assert facts(whole.merge(none)) == facts(none.merge(whole)) == facts(whole)
-    assert facts(KeptRows.from_bytes(whole.to_bytes())) == facts(whole)
+    assert facts(from_bytes(KeptRows, to_bytes(whole))) == facts(whole)
     assert isinstance(whole, Summary)
 
 
@@ -125,7 +126,7 @@ def test_a_wider_type_wins() -> None:
     narrow = replace(kept, numbers=kept.numbers.astype(np.float32), ids=kept.ids + 10, next_id=20)
     assert kept.merge(narrow).numbers.dtype == np.float64
     assert narrow.merge(replace(narrow, ids=kept.ids)).numbers.dtype == np.float32
-    assert KeptRows.from_bytes(narrow.to_bytes()).numbers.dtype == np.float32
+    assert from_bytes(KeptRows, to_bytes(narrow)).numbers.dtype == np.float32
 
 
 def test_columns_without_values_may_become_numbers() -> None:

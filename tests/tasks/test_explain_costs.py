@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.special import softmax
+from tests.explained import read
 
 from sortal import DiscreteBayes, LinearDiscriminant
 from sortal.tasks import registry
@@ -34,15 +35,6 @@ def mixed_table(n_classes: int) -> pd.DataFrame:
             "y": [f"class {v}" for v in y],
         }
     )
-
-
-def parts_of(row: Any) -> tuple[list[float], float]:
-    """What adds up, costs last, and the total."""
-    if hasattr(row, "prior_bits"):
-        return [row.prior_bits, *(e.bits for e in row.evidence), row.cost_bits], row.total_bits
-    if hasattr(row, "pulls"):
-        return [row.offset, *(p.pull for p in row.pulls), row.rest, row.costs], row.total
-    return [row.offset, *(p.amount for p in row.parts), row.costs], row.total
 
 
 # Zeros on the diagonal, none, a third class that decides, and costs that say nothing.
@@ -76,13 +68,14 @@ def test_the_parts_add_up_to_the_decision(name: str, kind: str) -> None:
         assert row.label == label
         k = row.classes.index(label)
         assert expected[i, k] <= expected[i].min() * (1 + 1e-12)
-        if hasattr(row, "expected_costs"):
-            np.testing.assert_allclose(row.expected_costs, expected[i], rtol=1e-12)
-            assert row.to_dict()["expected_costs"] == list(row.expected_costs)
-            next_best = min(cost for j, cost in enumerate(row.expected_costs) if j != k)
-            assert f"cost {row.expected_costs[k]:.4g}, next {next_best:.4g}" in str(row)
+        if row.amount in ("share", "vote"):
+            told = row.facts["expected_costs"]
+            np.testing.assert_allclose(told, expected[i], rtol=1e-12)
+            assert row.to_dict()["expected_costs"] == list(told)
+            next_best = min(cost for j, cost in enumerate(told) if j != k)
+            assert f"cost {told[k]:.4g}, next {next_best:.4g}" in str(row)
             continue
-        parts, total = parts_of(row)
+        parts, total = row.parts.column(row.amount), row.total
         size = max(1.0, *(abs(part) for part in parts if math.isfinite(part)))
         assert total >= -1e-12 * size
         if all(map(math.isfinite, parts)):
@@ -93,12 +86,10 @@ def test_the_parts_add_up_to_the_decision(name: str, kind: str) -> None:
         more = costs[:, other] - costs[:, k]
         gain, loss = shares[i] @ np.maximum(more, 0), shares[i] @ np.maximum(-more, 0)
         if gain > 0 and loss > 0:
-            unit = math.log(2) if hasattr(row, "total_bits") else 1.0
+            unit = math.log(2) if row.amount == "bits" else 1.0
             assert total == pytest.approx(math.log(gain / loss) / unit, abs=1e-9 * size)
         lines = [line.split()[0] for line in str(row).splitlines()]
         assert lines[-2:] == ["costs", "total"]
-        told = row.to_dict()
-        assert float(told["cost_bits" if "cost_bits" in told else "costs"]) == parts[-1]
 
 
 def test_costs_of_two_classes_add_the_same_to_every_row() -> None:
@@ -108,7 +99,7 @@ def test_costs_of_two_classes_add_the_same_to_every_row() -> None:
     rows = LinearDiscriminant(costs=costs).fit(table, "y").explain(table)
     for row in rows:
         sign = 1 if row.label == "class 1" else -1
-        assert row.costs == pytest.approx(sign * added, rel=1e-14)
+        assert read(row).costs == pytest.approx(sign * added, rel=1e-14)
     assert {row.label for row in rows} == {"class 0", "class 1"}
 
 
@@ -119,7 +110,7 @@ def test_costs_that_count_errors_alone_add_nothing() -> None:
         LinearDiscriminant(costs=1 - np.eye(3)).fit(table, "y").explain(table), plain, strict=True
     ):
         assert (row.label, row.against, row.total) == (other.label, other.against, other.total)
-        assert (row.costs, other.costs) == (0.0, None)
+        assert (read(row).costs, read(other).costs) == (0.0, None)
         assert "costs" not in str(other)
 
 
@@ -128,11 +119,11 @@ def test_a_class_that_cannot_be_may_be_the_cheapest() -> None:
     # saying c is never far wrong: a row that cannot be of c is called so
     costs = [[0.0, 9.0, 1.0], [9.0, 0.0, 1.0], [9.0, 9.0, 0.0]]
     model = DiscreteBayes(alpha=0, priors=[0.5, 0.5, 0.0], costs=costs).fit(table, "y")
-    row = model.explain(table)[0]
+    row = read(model.explain(table)[0])
     assert (row.label, row.posterior) == ("c", (0.5, 0.5, 0.0))
-    assert (row.prior_bits, row.cost_bits) == (-math.inf, math.inf)
+    assert (row.start, row.costs) == (-math.inf, math.inf)
     # against a: 0.5 · 8 saved where b is true, 0.5 · 1 lost where a is
-    assert row.total_bits == pytest.approx(math.log2(8))
+    assert row.total == pytest.approx(math.log2(8))
 
 
 LEARNERS = registry.learners()

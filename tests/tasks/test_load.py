@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,7 @@ def good() -> ArchiveMembers:
 def changed(tmp_path: Path, **parts: Any) -> Path:
     base = good()
     path = tmp_path / "m.sortal"
-    write_archive(path, ArchiveMembers({**base.manifest, **parts}, base.members))
+    write_archive(path, ArchiveMembers({**base.manifest, **parts}, base.numbers))
     return path
 
 
@@ -110,35 +111,21 @@ TREES: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("name", TREES)
 def test_arrays_that_are_no_tree_are_refused(name: str) -> None:
-    base = good()
-    assert base.manifest["model"]["children"] == {"array": "model.children"}
-    members, entries = dict(base.members), [dict(entry) for entry in base.manifest["arrays"]]
-    model = dict(base.manifest["model"])
-    for field, items in TREES[name].items():
-        entry: dict[str, Any] = {"name": f"new.{field}", "shape": list(np.shape(items))}
-        entry["type"] = _type_of(field)
-        entries.append(entry)
-        members[f"arrays/new.{field}"] = np.array(items, dtype=entry["type"]).tobytes()
-        model[field] = {"array": entry["name"]}
-    used = {ref["array"] for ref in model.values() if isinstance(ref, dict) and "array" in ref}
-    entries = [entry for entry in entries if entry["name"] in used]
-    members = {f"arrays/{name}": members[f"arrays/{name}"] for name in used}
-    manifest = {**base.manifest, "model": model, "arrays": entries}
+    tree = TreeClassifier(max_depth=2).fit(datasets.iris(), "species")
+    changes: dict[str, Any] = {
+        field: np.array(items, getattr(tree._model, field).dtype)
+        for field, items in TREES[name].items()
+    }
+    tree._fitted = replace(tree._fitted, found=replace(tree._model, **changes))
     with pytest.raises(FormatError, match="This model has"):
-        restore(TreeClassifier, ArchiveMembers(manifest, members))
-
-
-def _type_of(field: str) -> str:
-    special = {"kind": "i1", "threshold": "f8", "child_start": "i8", "value_start": "i8"}
-    return {**special, "units": "i8"}.get(field, "i4")
+        restore(TreeClassifier, parts_of(tree))
 
 
 def test_a_summary_of_other_rows_is_refused() -> None:
     iris, penguins = datasets.iris(), datasets.penguins().dropna()
-    base = parts_of(LinearDiscriminant().fit(iris, "species"))
-    fewer = parts_of(LinearDiscriminant().fit(iris.iloc[:100], "species"))
-    other = parts_of(LinearDiscriminant().fit(penguins, "species"))
-    for wrong in (fewer, other):
-        members = {**base.members, "summary": wrong.members["summary"]}
+    base, fewer, other = (LinearDiscriminant() for _ in range(3))
+    base.fit(iris, "species")
+    for wrong in (fewer.fit(iris.iloc[:100], "species"), other.fit(penguins, "species")):
+        base._fitted = replace(base._fitted, summary=wrong._fitted.summary)
         with pytest.raises(FormatError, match="summary"):
-            restore(LinearDiscriminant, ArchiveMembers(base.manifest, members))
+            restore(LinearDiscriminant, parts_of(base))

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from tests.trees.chains import chain
 from tests.trees.oracle import (
     PAIRS,
     Guide,
@@ -29,20 +30,16 @@ from tests.trees.oracle import (
 )
 from tests.trees.oracle import tables as few_rows
 from tests.trees.tables import (
-    CRITERIA,
-    CUT,
     HALF,
     LEAF,
     QUESTIONS,
     Data,
-    make_data,
     same,
     seeds,
     tables,
 )
 
 from sortal import TreeClassifier, datasets
-from sortal.data.columns import ColumnSchema, Schema
 from sortal.trees.model import (
     Smoothing,
     TreeModel,
@@ -486,31 +483,6 @@ def test_shrinkage_node_by_node(data: Data, seed: int, strength: float, kind: st
     np.testing.assert_allclose(tree.shares(), p, rtol=1e-9, atol=1e-12)
 
 
-def chain(depth: int) -> TreeModel:
-    """x <= 0, x <= 1, ...: each test takes one row off, of two classes in turn."""
-    N, K = 2 * depth + 1, 2
-    test = np.arange(0, N - 1, 2)
-    kind = np.zeros(N, dtype=np.int8)
-    kind[test] = CUT
-    threshold = np.full(N, np.nan)
-    threshold[test] = np.arange(depth) + 0.5
-    starts = np.concatenate([[0], np.cumsum(np.where(kind == CUT, 2, 0))])
-    children = np.arange(1, N, dtype=np.int32)
-    one = np.eye(K, dtype=np.int64)[np.arange(depth + 1) % 2]
-    units = np.empty((N, K), dtype=np.int64)
-    units[::2] = np.cumsum(one[::-1], axis=0)[::-1]
-    units[1::2] = one[:-1]
-    none = np.zeros(0, dtype=np.int32)
-    zeros = np.zeros(N)
-    return TreeModel(
-        Schema((ColumnSchema("x", "number"),), (0, 1)), (1,), ((),), 0, kind,
-        np.where(kind == CUT, 0, -1).astype(np.int32), threshold, starts, children,
-        np.zeros(N + 1, dtype=np.int64), none, none, np.where(kind == CUT, 1, -1).astype(np.int32),
-        units, units.sum(axis=1), zeros, zeros, np.ones(N, dtype=bool), zeros,
-        np.full(N, -1, dtype=np.int32),
-    )  # fmt: skip
-
-
 def test_a_chain_of_a_hundred_thousand_tests() -> None:
     depth, strength = 100_000, 10.0
     plain = chain(depth)
@@ -539,38 +511,6 @@ def test_smoothing_can_turn_what_is_said() -> None:
     np.testing.assert_allclose(shrunken.predict_proba(X[-1:])[0, 1], 0.1 + 0.9 / 3)
     assert shrunken._model.risk().tolist() == [1.0, 0.0, 0.0]
     assert shrunken._model.error().tolist() == [0.1, 0.0, 1.0]
-
-
-WEIGHTINGS: Final = (None, "fractions", "copies")
-# Every kind with every weighting, and criteria in turn.
-WORKED: Final = [
-    (CRITERIA[(i + j) % 4], weights, kind)
-    for i, kind in enumerate(KINDS)
-    for j, weights in enumerate(WEIGHTINGS)
-]
-
-
-@pytest.mark.parametrize(("criterion", "weights", "kind"), WORKED)
-def test_the_working_finds_the_tests_of_the_tree(
-    criterion: str, weights: str | None, kind: str
-) -> None:
-    data = make_data(5, 80, 3, criterion, "subset")
-    drawn = np.random.default_rng(5).random(len(data.y)) + 0.1
-    given_weights = {None: None, "fractions": drawn, "copies": np.rint(3 * drawn + 1)}[weights]
-    data = replace(data, weights=given_weights)
-    model = data.fit(**class_options(kind, 3, 5), max_depth=2, min_gain=0.001)
-    tree = model._model
-    for t in range(tree.n_nodes):
-        working = model.working(t, data.X, data.y, sample_weight=given_weights)
-        if tree.kind[t] == LEAF:
-            assert "do not tell" not in str(working["test"])
-            continue
-        tests = working["tests"]
-        assert tests.column("chosen").index(True) == 0
-        assert tests.column("score")[0] == pytest.approx(tree.score[t], rel=1e-9)
-        pulled = working["node"].column("weight in tests")
-        assert np.sum(np.array(pulled, float)) == pytest.approx(tree.pull()[t])
-        assert list(working["node"].column("n_i")) == tree.counts()[t].tolist()
 
 
 def test_drawings_show_shares_as_they_count() -> None:

@@ -142,7 +142,6 @@ def shape(model: TreeClassifier) -> Any:
 
 WAYS: list[dict[str, Any]] = [
     {},
-    {"subtree_raising": True},
     {"missing": "fractional"},
     {"class_weight": "balanced"},
     {"criterion": "gini", "priors": [0.2, 0.3, 0.5]},

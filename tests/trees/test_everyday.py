@@ -120,24 +120,6 @@ def test_an_unknown_value_takes_the_heavier_branch_and_is_counted() -> None:
         assert equal.predict(colors("pink")).tolist() == ["b"]  # the test is color in {blue}
 
 
-@pytest.mark.filterwarnings("ignore::sortal.errors.UnknownCategoryWarning")
-def test_an_unknown_value_stays_at_a_node_with_a_branch_per_value() -> None:
-    X, y = colors("red", "red", "blue", "green"), ["r", "r", "b", "b"]
-    model = grown(X, y, categorical_split="multiway")
-    assert model.apply(colors("pink")).tolist() == [0]
-    assert model.predict_proba(colors("pink")).tolist() == [[0.5, 0.5]]
-    path = model.decision_path(colors("pink", "red")).toarray()
-    assert path.tolist() == [[1, 0, 0, 0], [1, 0, 0, 1]]
-
-
-def test_a_value_absent_from_a_node_goes_on_without_a_warning() -> None:
-    # green is fitted, but not among the rows with x <= 1.5, where blue and red are asked for
-    X = pd.DataFrame({"x": [1, 1, 1, 2, 2], "color": ["red", "red", "blue", "green", "green"]})
-    model = grown(X, ["r", "r", "b", "g", "g"])
-    assert asked_by(model) == ["x <= 1.5", "color in {blue}"]
-    assert model.predict(pd.DataFrame({"x": [1], "color": ["green"]})).tolist() == ["r"]
-
-
 def test_a_declared_value_that_no_row_had_is_unknown() -> None:
     kinds = pd.CategoricalDtype(["blue", "green", "red"])
     model = grown(colors("red", "red", "blue").astype(kinds), ["r", "r", "b"])
@@ -146,31 +128,6 @@ def test_a_declared_value_that_no_row_had_is_unknown() -> None:
         assert model.predict(colors("green", "red").astype(kinds)).tolist() == ["r", "r"]
     with pytest.raises(UnknownCategoryError, match=r"1 cell .*unknown='majority'"):
         model.set_params(unknown="error").predict(colors("green"))
-
-
-def test_what_only_rows_of_weight_zero_have_is_unknown() -> None:
-    X = pd.DataFrame({"city": ["Rome", "Oslo", "Bonn"], "x": [1.0, 2.0, np.nan]})
-    model = grown(X, ["a", "b", "c"], [1, 1, 0])
-    assert model.classes_.tolist() == ["a", "b", "c"]
-    assert (model.fit_report_.rows, model.fit_report_.missing) == (2, {})
-    with pytest.warns(UnknownCategoryWarning):
-        model.predict(pd.DataFrame({"city": ["Bonn"], "x": [1.0]}))
-
-
-def test_of_fractional_weights_rows_are_counted() -> None:
-    frame = grown([[1.0], [2.0], [3.0]], [0, 1, 1], [0.5, 0.25, 1.0]).to_frame()
-    assert frame["size"].tolist() == [3, 1, 2]
-    assert frame["n"].tolist() == [1.75, 0.5, 1.25]
-    assert frame["n(1)"].tolist() == [1.25, 0.0, 1.25]
-
-
-@pytest.mark.parametrize("power", [41, 42, 43, 44])
-def test_weights_with_a_fraction_are_importances_at_every_scale(power: int) -> None:
-    rng = np.random.default_rng(0)
-    X, y, weights = rng.normal(size=(100, 3)), rng.integers(0, 2, 100), rng.uniform(0.5, 1, 100)
-    one, other = (grown(X, y, w, min_samples_leaf=5) for w in (weights, weights * 2.0**power))
-    told = ["size", "test"]
-    pd.testing.assert_frame_equal(one.to_frame()[told], other.to_frame()[told])
 
 
 def test_copies_beyond_what_gain_counts_exactly_are_counted_by_gini() -> None:

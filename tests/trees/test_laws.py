@@ -11,8 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.trees.tables import (
-    CRITERIA,
-    CUT,
     HALF,
     LEAF,
     QUESTIONS,
@@ -20,7 +18,6 @@ from tests.trees.tables import (
     Data,
     children_of,
     depths_of,
-    make_data,
     parents_of,
     same,
     seeds,
@@ -81,15 +78,6 @@ def test_a_transform_of_many_rows() -> None:
         other = TreeClassifier("gini", max_depth=8, pruning=None).fit(moved, y)
         same(one, other, (*QUESTIONS, *SCORES, "units", "sizes"))
         np.testing.assert_array_equal(one.apply(X), other.apply(moved))
-
-
-@pytest.mark.parametrize(("criterion", "most"), [*((c, None) for c in CRITERIA), ("gini", 60)])
-def test_the_number_of_threads_on_many_rows(criterion: str, most: int | None) -> None:
-    data = make_data(1, 30_000, 4, criterion)
-    one = data.fit(n_jobs=1, max_leaf_nodes=most)
-    for n_jobs in (2, 3):
-        same(one, data.fit(n_jobs=n_jobs, max_leaf_nodes=most))
-    assert one.get_n_leaves() == most or one.get_n_leaves() > 1000
 
 
 @pytest.mark.parametrize("place", [0, 1, 2])
@@ -239,39 +227,6 @@ def check_rows(model: Any, data: Data, rows: NDArray[np.int64]) -> None:
     logs = model.predict_log_proba(X)
     np.testing.assert_array_equal(np.isneginf(logs), shares == 0)
     np.testing.assert_allclose(np.exp(logs), shares, rtol=1e-14)
-
-
-any_numbers: Final = st.lists(
-    st.tuples(
-        st.floats(allow_nan=False, allow_infinity=False) | st.integers(-9, 9).map(float),
-        st.integers(0, 2),
-    ),
-    min_size=2,
-    max_size=30,
-)
-
-
-def short_midpoint(a: float, b: float) -> float:
-    """The midpoint in 15 digits, or in full, or a: the first that lies in [a, b)."""
-    middle = (a + b) / 2 if abs(a) + abs(b) < 1e300 else a / 2 + b / 2
-    return next((v for v in (float(f"{middle:.15g}"), middle) if a <= v < b), a)
-
-
-@given(any_numbers, st.sampled_from(CRITERIA))
-def test_thresholds_lie_between_neighbors(
-    cells: list[tuple[float, int]], criterion: Criterion
-) -> None:
-    """a <= v < b for the neighbors a < b of the node's rows; v is their midpoint, printed short."""
-    x, y = np.array([cell for cell, _ in cells]), np.array([label for _, label in cells])
-    model = TreeClassifier(criterion, pruning=None).fit(x[:, None], y)
-    tree, path = model._model, model.decision_path(x[:, None]).toarray().astype(bool)
-    for t in np.flatnonzero(tree.kind == CUT):
-        here, v = x[path[:, t]], float(tree.threshold[t])
-        a, b = float(here[here <= v].max()), float(here[here > v].min())
-        assert a <= v < b
-        assert v == short_midpoint(a, b)
-    ends = {(value, t) for value, t in zip(x.tolist(), model.apply(x[:, None]), strict=True)}
-    assert len({value for value, _ in ends}) == len(ends)
 
 
 def test_minus_zero_is_zero() -> None:

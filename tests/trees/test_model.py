@@ -199,7 +199,7 @@ LEVEL = ColumnSchema("level", "category", LEVELS, LEVELS)
         *((NUMBER, v, text) for v, text in [(3.0, "3"), (3.45, "3.45"), (1e22, "1e+22")]),
         *((NUMBER, -0.1, "-0.1"), (NUMBER, 1 / 3, repr(1 / 3))),
         *((DAY, 18262.0, "2020-01-01"), (DAY, 18262.5, "2020-01-01T12:00:00")),
-        *((DAY, -0.5, "1969-12-31T12:00:00"),),
+        *((DAY, v, text) for v, text in [(-0.5, "1969-12-31T12:00:00"), (1106867.0, "5000-07-02")]),
         (DAY, 18262 + 1.5 / 86_400, "2020-01-01T00:00:01.500"),
         *((LEVEL, rank, value) for rank, value in [(0.5, "low"), (1.0, "mid"), (1.5, "mid")]),
     ],
@@ -224,7 +224,7 @@ def test_of_many_values_some_are_named() -> None:
 
 
 def test_the_table_of_nodes() -> None:
-    table = node_table(mixed(), "pandas", None)
+    table = node_table(mixed(), None)
     assert table.columns == (
         *("node", "parent", "branch", "depth", "test", "n", "size", "n(no)", "n(yes)"),
         *("prediction", "purity", "error", "score", "exact", "candidates"),

@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.trees.listed import Large
 from tests.trees.oracle import (
     BY_VALUE,
     CRITERIA,
@@ -23,7 +24,6 @@ from tests.trees.oracle import (
     LEAF,
     LOOKS,
     MULTIWAY,
-    NEVER,
     NONE_MET,
     PAIRS,
     POLICIES,
@@ -32,7 +32,6 @@ from tests.trees.oracle import (
     WEIGHTINGS,
     Amount,
     Column,
-    Guide,
     Oracle,
     Rules,
     Table,
@@ -46,7 +45,6 @@ from tests.trees.oracle import (
     preorder,
     tables,
 )
-from tests.trees.oracle_large import Large, LargeOracle
 
 from sortal import TreeClassifier, datasets
 
@@ -392,33 +390,6 @@ def test_quinlans_tree() -> None:
     assert min(shares) == pytest.approx(0.44, abs=0.005)
 
 
-@every_pair
-def test_missing_values_where_none_was_met_take_the_heavier_branch(
-    criterion: str, policy: str
-) -> None:
-    """Grown without missing values; with fractional they are spread all the same."""
-    table = hand(CUT, "11222", "aabbb")
-    model = fit(table, Rules(criterion, policy))
-    expected = [0.4, 0.6] if policy == "fractional" else [0.0, 1.0]
-    assert model.predict_proba(table.frame([(None,)]))[0].tolist() == pytest.approx(expected)
-    assert model._model.missing[0] == (SPREAD if policy == "fractional" else NONE_MET)
-    table = hand(SUBSET, "11222", "aabbb")
-    model = fit(table, Rules(criterion, policy))
-    rows = table.frame([(None,), (NEVER,)])
-    assert model.predict_proba(rows)[0].tolist() == pytest.approx(expected)
-    assert model.predict_proba(rows)[1].tolist() == [0.0, 1.0]
-
-
-@every_policy
-def test_missing_values_where_none_was_met_stay_at_a_multiway_node(policy: str) -> None:
-    """All of the node's rows are asked: that is also what spreading them gives here."""
-    table = hand(MULTIWAY, "11222", "aabbb")
-    model = fit(table, Rules("gain", policy))
-    for cell in (None, NEVER):
-        asked = model.predict_proba(table.frame([(cell,)]))
-        assert asked[0].tolist() == pytest.approx([0.4, 0.6])
-
-
 def assert_same_arrays(one: Any, other: Any, names: tuple[str, ...] = ARRAYS) -> None:
     for name in names:
         a, b = getattr(one._model, name), getattr(other._model, name)
@@ -457,22 +428,6 @@ def test_without_missing_values_all_policies_give_the_same_tree(criterion: str, 
         np.testing.assert_array_equal(model._model.weights(), plain._model.weights())
         marked = SPREAD if policy == "fractional" else NONE_MET
         assert (model._model.missing[tests] == marked).all()
-
-
-@every_policy
-def test_weight_is_neither_made_nor_lost(policy: str) -> None:
-    """Children weigh what their parent weighs; missing values and known rows alike."""
-    rng = np.random.default_rng(12)
-    classes = rng.integers(0, 3, 200)
-    looks = ("few", "many", "subset", "multiway")
-    columns = tuple(make_column(look, rng, classes, 5, 0.3, "") for look in looks)
-    table = Table(columns, tuple(classes.tolist()), (1,) * 200)
-    tree = fit(table, Rules("gain", policy, min_samples_leaf=3))._model
-    weights = tree.weights()
-    assert weights[0].sum() == 200
-    for t in np.flatnonzero(tree.kind):
-        below = weights[Guide(tree, int(t)).children].sum(axis=0)
-        np.testing.assert_allclose(below, weights[t], rtol=1e-9, atol=1e-9)
 
 
 @cache
@@ -521,7 +476,7 @@ LARGE_CASES: Final = [
 def test_large_nodes(criterion: str, policy: str, K: int, depth: int, n_words: int) -> None:
     """Three levels are grown by counting, six in the cache: every node has the best score."""
     table = large(K, n_words, criterion, policy, depth)
-    assert LargeOracle(table, table.fit()).check() >= (5 if depth == 3 else 15)
+    assert table.check(table.fit()) >= (5 if depth == 3 else 15)
 
 
 @pytest.mark.full
@@ -532,7 +487,7 @@ def test_more_rows_than_sixteen_bits_count(criterion: str, policy: str) -> None:
     options = {"criterion": criterion, "missing": policy, "max_depth": 3, "min_samples_leaf": 50}
     picked = (columns[0], columns[1], columns[3])
     table = Large(picked, (CUT, CUT, SUBSET), classes, options)
-    assert LargeOracle(table, table.fit()).check() >= 5
+    assert table.check(table.fit()) >= 5
 
 
 @pytest.mark.full
@@ -544,7 +499,7 @@ def test_all_threads_on_one_node(policy: str) -> None:
     table = Large(tuple(columns), LARGE_KINDS, classes, options)
     one = table.fit(n_jobs=1)
     assert_same_arrays(one, table.fit(n_jobs=2))
-    assert LargeOracle(table, one).check() >= 7
+    assert table.check(one) >= 7
 
 
 @every_policy
@@ -555,4 +510,4 @@ def test_mostly_missing_values(policy: str) -> None:
     picked = (columns[0], columns[1], nothing, columns[3], columns[0])
     options = {"missing": policy, "max_depth": 5, "min_samples_leaf": 20, "criterion": "gini"}
     table = Large(picked, (CUT, CUT, CUT, SUBSET, CUT), classes, options)
-    assert LargeOracle(table, table.fit()).check() >= 10
+    assert table.check(table.fit()) >= 10

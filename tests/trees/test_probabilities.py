@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from tests.explained import read
 
 from sortal import TreeClassifier, datasets, from_sklearn
 
@@ -99,14 +100,14 @@ def test_labels_are_those_of_the_counts() -> None:
 def test_an_explanation_has_counts_and_what_follows_from_them() -> None:
     X, y = rare()
     model = TreeClassifier().fit(X, y)
-    why = model.explain(X[:1])[0]
+    told = model.explain(X[:1])[0]
+    why = read(told)
     n = sum(why.counts)
     assert n == why.n
     assert why.probabilities == tuple(model.predict_proba(X[:1])[0])
     held = why.counts[why.classes.index(why.label)]
-    assert f"(P = {why.share:.4g}) at node {why.node} ({held} of {n})" in str(why)
-    assert why.share < held / n
-    assert why.start + sum(move.amount for move in why.path) == pytest.approx(why.share)
+    assert f"(P = {why.total:.4g}) at node {why.node} ({held} of {n})" in str(told)
+    assert why.total < held / n
 
 
 def test_a_tree_of_scikit_learn_stays_as_it_is() -> None:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from sortal import TreeClassifier
-from sortal.errors import MissingValueWarning, ParameterError, UnknownCategoryWarning
+from sortal.errors import MissingValueWarning, UnknownCategoryWarning
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -153,20 +153,13 @@ PRUNINGS: Final[dict[str, dict[str, Any]]] = {
     "by number": {"pruning": "cost_complexity", "cp": 0.01},
     "by folds": {"pruning": "cost_complexity", "cv": 3},
     "by rows held out": {"pruning": "reduced_error"},
-    "by estimates": {"pruning": "pessimistic", "subtree_raising": True},
-    "by estimates, in place": {"pruning": "pessimistic", "subtree_raising": False},
+    "by estimates": {"pruning": "pessimistic"},
     "joined": {"pruning": None, "join_leaves": True},
 }
 
 
 # rows that judge a tree may hold words that its fit has not met
 may_meet_words = pytest.mark.filterwarnings("ignore::sortal.errors.UnknownCategoryWarning")
-
-
-def ways_with(missing: str) -> dict[str, dict[str, Any]]:
-    """Rows in parts are not raised."""
-    raises = missing != "fractional"
-    return {way: how for way, how in PRUNINGS.items() if raises or not how.get("subtree_raising")}
 
 
 @pytest.mark.parametrize(("missing", "backend"), WILD)
@@ -249,19 +242,14 @@ countings: Final = st.sampled_from(list(COUNTING))
 splits: Final = st.sampled_from(["subset", "multiway"])
 
 
-def prune_all(model: TreeClassifier, rows: Rows, judges: Rows) -> dict[str, TreeClassifier]:
+def prune_all(model: TreeClassifier, judges: Rows) -> dict[str, TreeClassifier]:
     """Each way of pruning that does not deal rows out."""
-    pruned = {
+    return {
         "number": model.prune("cost_complexity", cp=0.05),
-        "in place": model.prune("pessimistic", subtree_raising=False),
+        "estimates": model.prune("pessimistic"),
         "joined": model.prune(None, join_leaves=True),
         "others": model.prune("reduced_error", judges.X, judges.y, sample_weight=judges.weights),
     }
-    if model.missing != "fractional":
-        pruned["raising"] = model.prune(
-            "pessimistic", rows.X, rows.y, sample_weight=rows.weights, subtree_raising=True
-        )
-    return pruned
 
 
 def nodes(model: TreeClassifier) -> pd.DataFrame:
@@ -277,8 +265,8 @@ def test_weights_are_copies(seed: int, missing: str, counting: str, split: str) 
     options = {"missing": missing, "categorical_split": split, **COUNTING[counting]}
     model = grow(rows.X, rows.y, rows.weights, **options)
     twin = grow(rows.copies().X, rows.copies().y, **options)
-    made = {"grown": model, **prune_all(model, rows, judges)}
-    twins = {"grown": twin, **prune_all(twin, rows.copies(), judges.copies())}
+    made = {"grown": model, **prune_all(model, judges)}
+    twins = {"grown": twin, **prune_all(twin, judges.copies())}
     for way, one in made.items():
         pd.testing.assert_frame_equal(nodes(one), nodes(twins[way]), rtol=1e-9, obj=way)
         assert_allclose(one.predict_proba(judges.X), twins[way].predict_proba(judges.X), rtol=1e-9)
@@ -292,7 +280,7 @@ def test_costs_of_zero_and_one_change_nothing(
 ) -> None:
     rows = incomplete_rows(seed)
     options = {"missing": missing, "categorical_split": split}
-    for way, how in ways_with(missing).items():
+    for way, how in PRUNINGS.items():
         plain = grow(rows.X, rows.y, rows.weights, **options, **how)
         costs = one * (1 - np.eye(3))
         same = grow(rows.X, rows.y, rows.weights, **options, **how, costs=costs)
@@ -315,12 +303,10 @@ def test_to_prune_afterwards_is_to_prune_at_fit(
     ways: list[tuple[dict[str, Any], dict[str, Any]]] = [
         ({"pruning": "cost_complexity", "cp": 0.03}, {}),
         ({"pruning": "cost_complexity", "cp": "min", "cv": 3}, again),
-        ({"pruning": "pessimistic", "subtree_raising": False}, {}),
-        ({"pruning": "pessimistic", "subtree_raising": False, "join_leaves": True}, {}),
+        ({"pruning": "pessimistic", "confidence": 0.5}, {}),
+        ({"pruning": "pessimistic", "join_leaves": True}, {}),
         ({"pruning": None, "join_leaves": True}, {}),
     ]
-    if missing != "fractional":
-        ways.append(({"pruning": "pessimistic", "subtree_raising": True, "confidence": 0.5}, again))
     for how, given_rows in ways:
         fitted = grow(rows.X, rows.y, rows.weights, **options, **how)
         pruned = grown.prune(**how, **given_rows)
@@ -350,7 +336,7 @@ def test_counts_are_those_of_the_rows_that_come(
     rows, judges = incomplete_rows(seed), incomplete_rows(seed + 1, 40)
     options = {"missing": missing, "categorical_split": split, **COUNTING[counting]}
     model = grow(rows.X, rows.y, rows.weights, **options)
-    for way, pruned in {"grown": model, **prune_all(model, rows, judges)}.items():
+    for way, pruned in {"grown": model, **prune_all(model, judges)}.items():
         counts = nodes(pruned)[[f"n({name})" for name in CLASSES]].to_numpy()
         assert_array_equal(counts, recount(pruned, rows), err_msg=way)
 
@@ -457,21 +443,11 @@ def test_parts_of_rows_add_up(seed: int, counting: str, smoothing: str | None) -
     rows, others = incomplete_rows(seed), incomplete_rows(seed + 1, 40, part=0.5)
     options = {"missing": "fractional", "smoothing": smoothing, **COUNTING[counting]}
     model = grow(rows.X, rows.y, rows.weights, **options)
-    for tree in (model, *prune_all(model, rows, others).values()):
+    for tree in (model, *prune_all(model, others).values()):
         assert_allclose(tree.predict_proba(others.X).sum(axis=1), 1, rtol=1e-12)
         frame = nodes(tree)
         leaves = frame[frame["test"] == ""]
         assert_allclose(leaves["n"].sum(), rows.weights.sum(), rtol=1e-9)
-
-
-@pytest.mark.parametrize("counting", COUNTING)
-def test_the_working_of_many_words_for_rows_in_parts(counting: str) -> None:
-    rows = incomplete_rows(0)
-    X = rows.X.assign(many_words=[f"w{i % 20}" for i in range(60)])
-    model = grow(X, rows.y, rows.weights, missing="fractional", max_depth=2, **COUNTING[counting])
-    for node in range(len(nodes(model))):
-        tests = model.working(node, X, rows.y, rows.weights)["tests"]
-        assert len(tests.rows) <= 4
 
 
 def test_parts_follow_the_weight_that_classes_count_for() -> None:
@@ -501,20 +477,6 @@ def test_strangers_of_an_order_are_judged_where_predict_sends_them() -> None:
         assert model.predict(strangers).tolist() == ["p"] * 3
     with pytest.warns(UnknownCategoryWarning, match=told):
         assert model.prune("reduced_error", strangers, list("qqq")).get_n_leaves() == 1
-
-
-def test_prune_goes_by_the_policy_of_the_tree() -> None:
-    """Whole rows are raised, and parts are not."""
-    rows = incomplete_rows(3)
-    fitted = grow(rows.X, rows.y, missing="fractional", pruning="pessimistic")
-    assert "raising" not in str(fitted.fit_report_)
-    parts = grow(rows.X, rows.y, missing="fractional").set_params(missing="direction")
-    with pytest.raises(ParameterError, match="subtree_raising=True sends whole rows"):
-        parts.prune("pessimistic", rows.X, rows.y, subtree_raising=True)
-    whole = grow(rows.X, rows.y, rows.weights).set_params(missing="fractional")
-    again = {"sample_weight": rows.weights, "subtree_raising": True}
-    assert whole.prune("pessimistic", rows.X, rows.y, **again).get_n_leaves()
-    assert grow(rows.X, rows.y, missing="fractional", subtree_raising=True).get_n_leaves()
 
 
 def test_a_leaf_says_that_its_tests_were_pruned() -> None:

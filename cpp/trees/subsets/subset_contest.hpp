@@ -24,6 +24,11 @@ struct Limits {
     std::int64_t min_size = 1;
     std::int64_t min_units = 1;
     std::int64_t max_subset = std::numeric_limits<std::int64_t>::max();
+
+    // Whether a side may have so many units and rows.
+    bool allow(std::int64_t n, std::int64_t size) const {
+        return n >= min_units && size >= min_size;
+    }
 };
 
 // The values of one attribute in a node: ascending codes, counts[v * K + k], no value without
@@ -130,13 +135,11 @@ class SubsetContest {
     SubsetContest(const SubsetContest&) = delete;
     SubsetContest& operator=(const SubsetContest&) = delete;
 
-    const M& measure() const { return measure_; }
     const Whole& whole() const { return whole_; }
     const Limits& limits() const { return limits_; }
     std::int64_t m() const { return v_.m; }
     bool free() const { return free_; }
     double met() const { return met_; }
-    double peak() const { return peak_; }
 
     // Candidates to come are of groups (or, with null, of single values again).
     void speak_of(const std::int32_t* group_of) { group_of_ = group_of; }
@@ -156,8 +159,7 @@ class SubsetContest {
         if (free_) return true;
         const std::int64_t K = whole_.n_classes;
         const std::int64_t n = side[K], size = side[K + 1], values = side[K + 2];
-        return n >= limits_.min_units && whole_.n - n >= limits_.min_units &&
-               size >= limits_.min_size && whole_.counts[K + 1] - size >= limits_.min_size &&
+        return limits_.allow(n, size) && limits_.allow(whole_.n - n, whole_.counts[K + 1] - size) &&
                fewer(values) <= limits_.max_subset;
     }
 

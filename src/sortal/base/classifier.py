@@ -56,7 +56,7 @@ from sortal.base.tables import (
     with_classes,
 )
 from sortal.data.columns import Schema, union
-from sortal.data.sources import TableSource, read_table, read_weights
+from sortal.data.sources import TableSource, read_frame, read_table, read_weights
 from sortal.decision.options import options_for
 from sortal.decision.scores import Question, margin
 from sortal.engines import LocalEngine, gather, n_threads
@@ -69,6 +69,7 @@ from sortal.errors import (
     agreed,
     warn,
 )
+from sortal.records.tables import framed
 
 if TYPE_CHECKING:
     import os
@@ -517,6 +518,11 @@ class TableClassifier(ClassifierMixin, BaseEstimator, Generic[Opt, S, M]):
     @property
     def _backend(self) -> str:
         return self._get_fitted().names.backend
+
+    def _framed(self, shown: R, X: TableLike | None = None) -> R:
+        """What is shown, in the library that its rows came in, or in that of the fit."""
+        frame = None if X is None else read_frame(X)
+        return framed(shown, self._backend if frame is None else str(frame.implementation))
 
     @property
     def _fit_call(self) -> FitCall | None:

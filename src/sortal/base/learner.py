@@ -32,7 +32,7 @@ from sortal.errors import (
     listed,
     warn,
 )
-from sortal.modelfile.fields import Layout, Named, Several, Whole, Word
+from sortal.modelfile.record import limits, record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -91,17 +91,13 @@ P = ParamSpec("P")
 # --- The rows of a fit, and what it met ----------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@record(eq=True)
 class FitReport:
     """What a fit met: rows, missing values by column where there are any, and what was done."""
 
-    rows: int
-    missing: dict[str, int]
+    rows: int = limits(least=0)
+    missing: dict[str, int] = limits(least=0)
     notes: tuple[str, ...] = ()
-
-    LAYOUT: ClassVar[Layout] = Layout(
-        rows=Whole(least=0), missing=Named(Whole(least=0)), notes=Several(Word())
-    )
 
     @classmethod
     def of(cls, rows: int, schema: Schema, missing: Counts, notes: Iterable[str] = ()) -> Self:
@@ -195,7 +191,7 @@ class Learner(Generic[Opt, S, M]):
     Parameters
     ----------
     options : the dataclass of its parameters (sortal.base.options)
-    kept : what a model file holds of it beside what it holds of all; "model" is among it
+    kept : types of what a model file holds of it beside what it holds of all; "model" is one
     plan : (training, options) → how blocks of a first call are summarized: Batch → summary, unless
         `summarize` reads something else
     later_plan : (schema, options, fitted) → the same of rows that come later, or come again
@@ -234,7 +230,7 @@ class Learner(Generic[Opt, S, M]):
     """
 
     options: type[Opt]
-    kept: Layout
+    kept: Mapping[str, Any]
     plan: Callable[[Training, Opt], object]
     later_plan: Callable[[Schema, Opt, Any], object]
     model: Callable[[S, Schema, Opt, Training | None], M]
@@ -271,8 +267,8 @@ class Learner(Generic[Opt, S, M]):
         if "model" not in self.kept:
             raise TypeError(
                 "This learner does not say what its model is: give it "
-                "kept=Layout(model=RecordField(…)), with the class of the model, which has a "
-                "LAYOUT."
+                'kept={"model": …}, with the class of the model, which is a record '
+                "(sortal.modelfile.record)."
             )
 
     def read(self, estimator: object) -> Opt:

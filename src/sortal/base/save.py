@@ -6,11 +6,10 @@ Parameters and schema are kept, and of what the fit has left `STATE` and what th
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -21,27 +20,26 @@ from sortal.data.columns import union
 from sortal.data.files.csv_reader import is_delimiter
 from sortal.engines import n_threads
 from sortal.errors import FormatError, SortalError, SortalWarning, listed, warn
-from sortal.modelfile.archive import FORMAT, VERSION, ArchiveMembers, write_archive
-from sortal.modelfile.arrays import FOLDER, ArrayReader, ArrayWriter, OptionsField, RecordField
+from sortal.modelfile.archive import ArchiveMembers, write_archive
+from sortal.modelfile.arrays import ArrayReader, ArrayWriter
 from sortal.modelfile.fields import (
     BACKENDS,
+    Field,
     Flag,
     LabelType,
-    Layout,
     OptionalField,
+    OptionsField,
     SchemaField,
-    Several,
     ValuesField,
-    Whole,
     Word,
     schema_in,
     schema_out,
 )
+from sortal.modelfile.record import RecordField, digest_of, fingerprint, kind_of, limits, record
 from sortal.modelfile.values import NotPlainError, Scope, from_plain, to_plain
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping
 
     from sortal.base.classifier import TableClassifier
     from sortal.base.learner import Learner
@@ -84,15 +82,13 @@ def options_in(cls: type[AnyClassifier], data: object) -> dict[str, Any]:
     return {name: from_plain(item) for name, item in data.items()}
 
 
-_PARTS = {"format", "version", "library", "estimator", "options", "schema", "state", "data"}
-
-_PARTS |= {"model", "arrays"}
+_PARTS = {"library", "estimator", "options", "schema", "state", "data", "model", "arrays"}
 
 # Labels as an array take this much memory at most.
 _MOST_LABEL_BYTES = 1 << 26
 
 
-@dataclass(frozen=True)
+@record(eq=True)
 class DataFile:
     """The file from which rows came: its name without the folder, its bytes, and how it was read.
 
@@ -101,22 +97,12 @@ class DataFile:
     """
 
     name: str
-    bytes: int
+    bytes: int = limits(least=0)
     sha256: str
-    format: str
+    format: str = limits(among=("csv", "parquet", "jsonl"))
     delimiter: str | None = None
-    decimal: str | None = None
+    decimal: str | None = limits(among=(".", ","), default=None)
     na_values: tuple[str, ...] = ()
-
-    LAYOUT: ClassVar[Layout] = Layout(
-        name=Word(),
-        bytes=Whole(least=0),
-        sha256=Word(),
-        format=Word(("csv", "parquet", "jsonl")),
-        delimiter=OptionalField(Word()),
-        decimal=OptionalField(Word((".", ","))),
-        na_values=Several(Word()),
-    )
 
     def check(self) -> None:
         """Refuse what no file could be written with."""
@@ -124,7 +110,7 @@ class DataFile:
             raise FormatError(f"{self.delimiter[:20]!r} is no delimiter of a file: damaged?")
 
 
-@dataclass(frozen=True)
+@record(eq=True)
 class FitCall:
     """The call that made a fit: target, dropped columns, day, release, and the file if any."""
 
@@ -134,28 +120,20 @@ class FitCall:
     library: str
     file: DataFile | None = None
 
-    LAYOUT: ClassVar[Layout] = Layout(
-        target=Word(),
-        dropped=Several(Word()),
-        date=Word(),
-        library=Word(),
-        file=OptionalField(RecordField(DataFile)),
-    )
-
 
 _CALL = OptionalField(RecordField(FitCall))
 
 # Of every fit, whatever the learner.
-STATE = Layout(
-    backend=Word(BACKENDS),
-    by_name=Flag(),
-    declared=SchemaField(),
-    fit_report=RecordField(FitReport),
-    label_dtype=LabelType(),
-    labels=LabelType(),
-    named=Flag(),
-    weightless=ValuesField(),
-)
+STATE: dict[str, Field[Any]] = {
+    "backend": Word(BACKENDS),
+    "by_name": Flag(),
+    "declared": SchemaField(),
+    "fit_report": RecordField(FitReport),
+    "label_dtype": LabelType(),
+    "labels": LabelType(),
+    "named": Flag(),
+    "weightless": ValuesField(),
+}
 
 
 # --- Out -----------------------------------------------------------------------------------------
@@ -168,11 +146,12 @@ def save(estimator: AnyClassifier, path: str | os.PathLike[str]) -> None:
     write_archive(path, parts)
 
 
-def kept_of(cls: type[AnyClassifier]) -> Layout:
+def kept_of(cls: type[AnyClassifier]) -> dict[str, Field[Any]]:
     """All that a model file holds of an estimator beside its parameters, the model last."""
     learner = cls._learner
-    fields = {**STATE, "fitted": OptionsField(learner.options, learner.read), **learner.kept}
-    return Layout(**{name: fields[name] for name in sorted(fields, key="model".__eq__)})
+    own = {name: kind_of(hint) for name, hint in learner.kept.items()}
+    fields = {**STATE, "fitted": OptionsField(learner.options, learner.read), **own}
+    return {name: fields[name] for name in sorted(fields, key="model".__eq__)}
 
 
 def _state_of(fitted: AnyFitted) -> dict[str, Any]:
@@ -195,13 +174,9 @@ def parts_of(estimator: AnyClassifier) -> ArchiveMembers:
     check_is_fitted(estimator)
     fitted, store = estimator._fitted, ArrayWriter()
     values = _state_of(fitted) | estimator._learner.pack(fitted)
-    fields = {
-        name: kind.write(values[name], Scope.of(fitted.schema, store, name))
-        for name, kind in kept_of(type(estimator)).items()
-    }
+    scope, kinds = Scope.of(fitted.schema, store, ""), kept_of(type(estimator)).items()
+    fields = {name: kind.write(values[name], scope.at(name)) for name, kind in kinds}
     manifest = {
-        "format": FORMAT,
-        "version": VERSION,
         "library": version("sortal"),
         "estimator": type(estimator).__name__,
         "options": options_out(estimator),
@@ -211,37 +186,25 @@ def parts_of(estimator: AnyClassifier) -> ArchiveMembers:
         "model": fields["model"],
         "arrays": store.entries,
     }
-    origin = estimator._learner.origin(fitted)
-    manifest["data"] = _data_of(fitted, origin, manifest, store.members)
-    arrays_first = sorted(store.members.items(), key=lambda member: member[0] == "summary")
-    return ArchiveMembers(manifest, dict(arrays_first))
+    parts = ArchiveMembers(manifest, store.numbers)
+    manifest["data"] = _data_of(fitted, estimator._learner, parts)
+    return parts
 
 
-def _data_of(
-    fitted: AnyFitted,
-    origin: tuple[str, Any] | None,
-    manifest: Mapping[str, Any],
-    members: Mapping[str, Any],
-) -> dict[str, Any]:
+def _data_of(fitted: AnyFitted, learner: AnyLearner, parts: ArchiveMembers) -> dict[str, Any]:
     """What the model was learned from: how many rows, and a fingerprint of them."""
-    if "summary" in members:
-        of, digest = "summary", sha256(members["summary"]).hexdigest()
-    elif origin is not None:
-        of, digest = origin[0], _digest([manifest["schema"], origin[1]])
+    origin, kept = learner.origin(fitted), "summary" in learner.kept
+    if kept and (summary := learner.pack(fitted)["summary"]) is not None:
+        of, digest = "summary", fingerprint(summary)
     else:
-        names = [FOLDER + entry["name"] for entry in manifest["arrays"]]  # however they were packed
-        numbers = {name: sha256(members[name]).hexdigest() for name in names}
-        of, digest = "model", _digest([manifest["schema"], numbers])
+        of, plain = origin or ("model", sha256(parts.numbers).hexdigest())
+        digest = digest_of([parts.manifest["schema"], plain])
     return {
         "rows": fitted.report.rows,
         "fingerprint": f"sha256:{digest}",
         "of": of,
         "fit": _CALL.write(fitted.call, Scope.of(fitted.schema, ArrayWriter(), "data.fit")),
     }
-
-
-def _digest(plain: Any) -> str:
-    return sha256(json.dumps(plain).encode()).hexdigest()
 
 
 # --- In ------------------------------------------------------------------------------------------
@@ -253,16 +216,14 @@ def restore(cls: type[Estimator], parts: ArchiveMembers) -> Estimator:
     if set(manifest) != _PARTS or not isinstance(manifest["state"], dict):
         raise FormatError(f"The manifest does not have the parts {listed(sorted(_PARTS))}.")
     schema = schema_in(manifest["schema"])
-    store = ArrayReader(manifest["arrays"], parts.members)
+    store = ArrayReader(manifest["arrays"], parts.numbers)
     made = cls(**options_in(cls, manifest["options"]))
     layout, given = kept_of(cls), {**manifest["state"], "model": manifest["model"]}
     if set(given) != set(layout) or "model" in manifest["state"]:
         raise FormatError(f"The state of a {cls.__name__} has {listed(sorted(layout))}: damaged?")
     with np.errstate(all="ignore"):  # of numbers that cannot be, checks may meet any
-        kept = {
-            name: kind.read(given[name], Scope.of(schema, store, name))
-            for name, kind in layout.items()
-        }
+        scope = Scope.of(schema, store, "")
+        kept = {name: kind.read(given[name], scope.at(name)) for name, kind in layout.items()}
         store.check_all_used()
         fitted = _fitted_of(learner, schema, kept)
     _check_library(manifest["library"])
@@ -271,20 +232,18 @@ def restore(cls: type[Estimator], parts: ArchiveMembers) -> Estimator:
         n_threads(made.n_jobs)
     except (SortalError, TypeError, ValueError, OverflowError) as error:
         raise FormatError(f"The options of this model cannot be used: {error}") from None
-    made._fitted = _with_call(fitted, manifest, learner, parts.members)
+    made._fitted = _with_call(fitted, learner, parts)
     return made
 
 
-def _with_call(
-    fitted: AnyFitted, manifest: Mapping[str, Any], learner: AnyLearner, members: Mapping[str, Any]
-) -> AnyFitted:
+def _with_call(fitted: AnyFitted, learner: AnyLearner, parts: ArchiveMembers) -> AnyFitted:
     """With the call that made the fit; what the manifest says of the data must be so."""
-    data = manifest["data"]
+    data = parts.manifest["data"]
     if not isinstance(data, dict) or "fit" not in data:
         raise FormatError("The manifest does not say what the model was learned from: damaged?")
     call = _CALL.read(data["fit"], Scope.of(fitted.schema, ArrayWriter(), "data.fit"))
     fitted = replace(fitted, call=call)
-    if data != _data_of(fitted, learner.origin(fitted), manifest, members):
+    if data != _data_of(fitted, learner, parts):
         raise FormatError("What the manifest says of the data is not so: damaged?")
     return fitted
 

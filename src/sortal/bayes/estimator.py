@@ -17,22 +17,14 @@ from sortal.base.to_sklearn import (
     verify,
     wear_names,
 )
-from sortal.bayes.explain import BayesExplanation, explain
+from sortal.bayes.explain import explain
 from sortal.bayes.learn import BayesOptions, build_model, class_units, plan, read_schema
 from sortal.bayes.leave_one_out import leave_out
-from sortal.bayes.model import (
-    BayesModel,
-    answer,
-    linear_functions,
-    read_given,
-    warn_of_impossible,
-)
+from sortal.bayes.model import BayesModel, answer, linear_functions, read_given, warn_of_impossible
 from sortal.bayes.working import show_working
 from sortal.decision.posterior import n_impossible
 from sortal.decision.scores import public_functions
 from sortal.errors import ParameterError
-from sortal.modelfile.arrays import RecordField, SummaryField
-from sortal.modelfile.fields import Layout
 from sortal.records.tables import Explanations
 from sortal.summaries.value_tables import BayesSummary
 
@@ -41,7 +33,6 @@ if TYPE_CHECKING:
 
     from sortal._typing import Float, TableLike
     from sortal.base.learner import Fitted
-    from sortal.bayes.model import EncodedBayesRows
     from sortal.data.columns import Schema
     from sortal.records.tables import Working
 
@@ -90,7 +81,7 @@ def _agrees(fitted: BayesFit) -> bool:
 
 BAYES = Learner(
     options=BayesOptions,
-    kept=Layout(model=RecordField(BayesModel), summary=SummaryField(BayesSummary)),
+    kept={"model": BayesModel, "summary": BayesSummary},
     plan=lambda training, options: plan(training.source.schema, options),
     later_plan=lambda schema, options, fitted: plan(schema, options),  # noqa: ARG005
     schema=read_schema,
@@ -136,33 +127,40 @@ class DiscreteBayes(BayesOptions, TableClassifier[BayesOptions, BayesSummary, Ba
     >>> day = tennis[1:2]  # sunny, hot, humid and windy
     >>> model.predict(day).tolist()
     ['No']
-    >>> for part in model.explain(day)[0].evidence:
-    ...     print(f"{part.attribute} = {part.value}: {part.bits:.3f} bits")
-    Outlook = Sunny: 1.433 bits
-    Temperature = Hot: 0.848 bits
-    Humidity = High: 1.263 bits
-    Wind = Strong: 0.848 bits
+    >>> for part in model.explain(day)[0].parts.lines():
+    ...     print(f"{part['part']}: {part['bits']:.3f} bits")
+    prior: -0.848 bits
+    Outlook: 1.433 bits
+    Temperature: 0.848 bits
+    Humidity: 1.263 bits
+    Wind: 0.848 bits
     """
 
     _learner = BAYES
 
-    def explain(self, X: TableLike) -> Explanations[BayesExplanation]:
+    def explain(self, X: TableLike) -> Explanations:
         """Why: prior and each attribute's weight of evidence in bits, adding up to the odds.
 
-        The evidence is for the class predicted against the most probable other one. With costs,
-        what they add to the odds is a part of its own, and the total is that of the decision.
+        The total is log2 of P(label|x) / P(against|x). With costs, what they add to it is a part of
+        its own, and the total is at least 0: the label has the least expected cost, however
+        probable it is. Marks say which attributes were left out (missing, unknown, constant), and
+        whether the joint cell was never seen.
+
+        Facts: `prior` and `posterior` by class; `log2_likelihood` of each attribute by class; and
+        `possible`, False where every class gives the row probability zero: the posterior is then
+        the prior, and the evidence is not in the total.
         """
-        encoded, backend = self._encode(X)
+        encoded = self._pass(self._open(X), read_given(self._model))
         refuse_one_class(self._schema.classes, "explain")
-        made = explain(self._model, encoded, self._fitted.read_costs())
-        warn_of_impossible(n_impossible(made.log_joint))
-        return Explanations(made, range(len(made.shares)), backend)
+        made, log_joint = explain(self._model, encoded, self._fitted.read_costs())
+        warn_of_impossible(n_impossible(log_joint))
+        return self._framed(Explanations(made, range(len(log_joint))), X)
 
     def working(self, X: TableLike | None = None) -> Working:
         """The numbers of this fit: counts, probabilities and, for rows X, Bayes' rule."""
         model, summary = self._model, self._summary
-        encoded, backend = (None, self._backend) if X is None else self._encode(X)
-        working = show_working(model, summary, encoded, backend)
+        encoded = None if X is None else self._pass(self._open(X), read_given(model))
+        working = self._framed(show_working(model, summary, encoded), X)
         if encoded is not None:
             warn_of_impossible(working["evidence"].column("ln P(x)").count(-np.inf))
         return working
@@ -194,11 +192,6 @@ class DiscreteBayes(BayesOptions, TableClassifier[BayesOptions, BayesSummary, Ba
                 "exactly two values each, with alpha above 0."
             )
         return functions
-
-    def _encode(self, X: TableLike) -> tuple[EncodedBayesRows, str]:
-        model, source = self._model, self._open(X)
-        encoded = self._pass(source, read_given(model))
-        return encoded, source.table.backend or self._backend
 
 
 # The variance of a density so flat that it is the same wherever a number may lie.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -18,94 +18,18 @@ from sortal.bayes.model import (
 from sortal.data.columns import MISSING, UNKNOWN
 from sortal.decision.posterior import Decisions, difference, posterior
 from sortal.records.render import moment_text
-from sortal.records.tables import Table
+from sortal.records.tables import Explanation, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from sortal._typing import Float, Mask
     from sortal.bayes.model import BayesModel, EncodedBayesRows
-    from sortal.data.columns import Value, Values
+    from sortal.data.columns import Value
     from sortal.records.tables import Cell
 
 
 Mark = Literal["", "missing", "unknown", "constant", "unseen cell"]
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """One attribute's part: its log2 likelihood by class, and its weight of evidence in bits."""
-
-    attribute: str
-    value: Value | None
-    log2_likelihood: tuple[float, ...]
-    bits: float
-    mark: Mark = ""
-
-
-@dataclass(frozen=True)
-class BayesExplanation:
-    """prior_bits + Σ evidence bits = total_bits = log2 of P(label|x) / P(against|x).
-
-    `against` is the most probable of the other classes. Under costs the total includes `cost_bits`,
-    what they add to the log-odds (None without costs): it is at least 0, because the label has the
-    least expected cost, however probable it is. Marks say which attributes were left out
-    (missing, unknown, constant) and whether the joint cell was never seen. `possible` is False
-    where every class gives the row probability zero; the posterior is then the prior, and the
-    evidence is not in the total.
-    """
-
-    label: Value
-    against: Value
-    classes: Values
-    prior: tuple[float, ...]
-    posterior: tuple[float, ...]
-    prior_bits: float
-    evidence: tuple[Evidence, ...]
-    total_bits: float
-    possible: bool
-    cost_bits: float | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain lists and strings, ready for JSON; infinite bits as the words inf and -inf."""
-        evidence = [
-            {
-                "attribute": part.attribute,
-                "value": part.value,
-                "mark": part.mark,
-                "bits": _json(part.bits),
-                "log2_likelihood": [_json(bits) for bits in part.log2_likelihood],
-            }
-            for part in self.evidence
-        ]
-        return {
-            "label": self.label,
-            "against": self.against,
-            "classes": list(self.classes),
-            "prior": list(self.prior),
-            "posterior": list(self.posterior),
-            "prior_bits": _json(self.prior_bits),
-            "evidence": evidence,
-            "cost_bits": None if self.cost_bits is None else _json(self.cost_bits),
-            "total_bits": _json(self.total_bits),
-            "possible": self.possible,
-        }
-
-    def to_table(self, backend: str = "pandas") -> Table:
-        """Prior, evidence, costs and total, in bits, without digits that are rounding only."""
-        rows: list[tuple[Cell, ...]] = [("prior", None, round(self.prior_bits, 12), "")]
-        rows += [(e.attribute, e.value, round(e.bits, 12), e.mark) for e in self.evidence]
-        if self.cost_bits is not None:
-            rows.append(("costs", None, round(self.cost_bits, 12), ""))
-        note = "" if self.possible else "impossible row"
-        rows.append(("total", None, round(self.total_bits, 12), note))
-        share = self.posterior[self.classes.index(self.label)]
-        title = f"{self.label} (P = {share:.4g}) against {self.against}, in bits"
-        columns = ("part", "value", "bits", "mark")
-        return Table("evidence", title, columns, tuple(rows), "S 5", backend)
-
-    def __str__(self) -> str:
-        return str(self.to_table())
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,63 +46,55 @@ class _Part:
     marks: Sequence[Mark]
 
 
-@dataclass(frozen=True, eq=False)
-class ExplainRow:
-    """Row number → its explanation."""
-
-    model: BayesModel
-    parts: tuple[_Part, ...]
-    log_joint: Float
-    shares: Float
-    verdicts: Decisions
-
-    def __call__(self, i: int) -> BayesExplanation:
-        """Explain one row."""
-        return explain_row(self, i)
-
-
-def explain(model: BayesModel, encoded: EncodedBayesRows, costs: Float | None) -> ExplainRow:
-    """What every row's explanation is made from."""
+def explain(
+    model: BayesModel, encoded: EncodedBayesRows, costs: Float | None
+) -> tuple[Callable[[int], Explanation], Float]:
+    """Row number → its explanation, and ln P(x|c) P(c) of all rows."""
     parts = [*_discrete_parts(model, encoded), *_number_parts(model, encoded)]
     parts.sort(key=lambda part: part.j)
     # added up as predict does it, so that both say the same also where costs tie
     log_joint = model.log_prior + log_likelihood(model, encoded)
     shares = posterior(log_joint, model.prior)
     verdicts = Decisions.of(log_joint, model.prior, costs)
-    return ExplainRow(model, tuple(parts), log_joint, shares, verdicts)
 
+    def explain_row(i: int) -> Explanation:
+        """log2 P(a|x)/P(b|x) = log2 P(a)/P(b) + Σ_j log2 P(x_j|a)/P(x_j|b). (S 5)"""
+        label, against = verdicts.pair(i)
 
-def explain_row(made: ExplainRow, i: int) -> BayesExplanation:
-    """log2 P(a|x)/P(b|x) = log2 P(a)/P(b) + Σ_j log2 P(x_j|a)/P(x_j|b). (S 5)"""
-    model, (label, against) = made.model, made.verdicts.pair(i)
-    evidence = []
-    for part in made.parts:
-        log2 = part.terms[i] / np.log(2)
-        bits = difference(log2[label], log2[against])
-        likelihoods = tuple(map(float, log2))
-        evidence.append(Evidence(part.attribute, part.values[i], likelihoods, bits, part.marks[i]))
-    log2_prior = model.log_prior / np.log(2)
-    prior_bits = difference(log2_prior[label], log2_prior[against])
-    possible = bool(np.isfinite(made.log_joint[i]).any())
-    odds = prior_bits + (sum(part.bits for part in evidence) if possible else 0.0)
-    cost_bits, total_bits = made.verdicts.with_costs(i, odds, math.log(2))
-    return BayesExplanation(
-        label=model.classes[label],
-        against=model.classes[against],
-        classes=model.classes,
-        prior=tuple(map(float, model.prior)),
-        posterior=tuple(map(float, made.shares[i])),
-        prior_bits=prior_bits,
-        evidence=tuple(evidence),
-        total_bits=total_bits,
-        possible=possible,
-        cost_bits=cost_bits,
-    )
+        def bits(log_terms: Float) -> float:
+            log2 = log_terms / np.log(2)
+            return difference(log2[label], log2[against])
 
+        prior, evidence = bits(model.log_prior), [bits(part.terms[i]) for part in parts]
+        possible = bool(np.isfinite(log_joint[i]).any())
+        odds = prior + (sum(evidence) if possible else 0.0)
+        added, total = verdicts.with_costs(i, odds, math.log(2))
+        lines: list[tuple[Cell, ...]] = [("prior", None, prior, "")]
+        lines += [
+            (part.attribute, part.values[i], own, part.marks[i])
+            for part, own in zip(parts, evidence, strict=True)
+        ]
+        if added is not None:
+            lines.append(("costs", None, added, ""))
+        said, other = model.classes[label], model.classes[against]
+        title = f"{said} (P = {shares[i, label]:.4g}) against {other}, in bits"
+        return Explanation(
+            label=said,
+            against=other,
+            classes=model.classes,
+            total=total,
+            parts=Table("evidence", title, ("part", "value", "bits", "mark"), tuple(lines), "S 5"),
+            amount="bits",
+            last=("total", None, total, "" if possible else "impossible row"),
+            facts={
+                "prior": tuple(model.prior.tolist()),
+                "posterior": tuple(shares[i].tolist()),
+                "log2_likelihood": tuple(tuple((p.terms[i] / np.log(2)).tolist()) for p in parts),
+                "possible": possible,
+            },
+        )
 
-def _json(bits: float) -> float | str:
-    """JSON has no infinity."""
-    return bits if np.isfinite(bits) else str(bits)
+    return explain_row, log_joint
 
 
 def _discrete_parts(model: BayesModel, encoded: EncodedBayesRows) -> list[_Part]:

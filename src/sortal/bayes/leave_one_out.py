@@ -27,6 +27,7 @@ from sortal.decision.options import class_priors, read_class_weight
 from sortal.decision.posterior import n_impossible, posterior
 from sortal.engines import gather
 from sortal.errors import TrainingRowsError
+from sortal.modelfile.record import same
 
 if TYPE_CHECKING:
     from sortal._typing import Codes, Float, Mask
@@ -155,7 +156,7 @@ def _taken_out(
 def same_rows(a: BayesSummary, b: BayesSummary) -> bool:
     """Whether two summaries can be of the same rows: equal counts, and moments but for rounding."""
     counts = (a.rows, b.rows), (a.classes, b.classes), (a.values, b.values)
-    if any(one.to_bytes() != other.to_bytes() for one, other in counts):
+    if not all(same(*pair) for pair in counts):
         return False
     x, y = a.moments, b.moments
     variance, other = (part.m2 / np.maximum(part.units, 1) for part in (x, y))

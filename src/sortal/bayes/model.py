@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sortal import native
+from sortal._typing import Codes, Float
 from sortal.data.columns import (
     MISSING,
     UNKNOWN,
+    Schema,
     as_numbers,
     given_values,
     number_cells,
@@ -21,53 +23,34 @@ from sortal.decision.posterior import decide, log_of, n_impossible, posterior
 from sortal.decision.scores import Question, ScoredTerms
 from sortal.engines import along, total
 from sortal.errors import ImpossibleRowWarning, agreed, counted, warn
-from sortal.modelfile.arrays import Array, RecordField
-from sortal.modelfile.fields import (
-    INF,
-    FromSchema,
-    Layout,
-    Number,
-    OptionalField,
-    Several,
-    Whole,
-    check_prior,
-    check_squares,
-    need,
-)
+from sortal.modelfile.fields import INF, check_prior, check_squares, need
+from sortal.modelfile.record import limits, record
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from sortal._typing import Codes, Counts, Float, Places
-    from sortal.data.columns import Schema, Values
+    from sortal._typing import Counts, Places
+    from sortal.data.columns import Values
     from sortal.data.sources import Batch
 
 
-@dataclass(frozen=True, eq=False)
+@record()
 class JointTable:
     """The weight by class of each cell that was seen, and of each class.
 
     Cells combine the category columns at `places` of the model's list.
     """
 
-    places: tuple[int, ...]
-    codes: Codes
-    weight: Float
-    class_weight: Float
-    alpha: float
-
-    LAYOUT: ClassVar[Layout] = Layout(
-        places=Several(Whole(least=0), "places"),
-        codes=Array("i4", "cells", "places", least=0),
-        weight=Array("f8", "cells", "classes", least=0.0),
-        class_weight=Array("f8", "classes", least=0.0),
-        alpha=Number(least=0.0, most=1e100),
-    )
+    places: tuple[int, ...] = limits("places", least=0)
+    codes: Codes = limits("cells", "places", least=0)
+    weight: Float = limits("cells", "classes", least=0.0)
+    class_weight: Float = limits("classes", least=0.0)
+    alpha: float = limits(least=0.0, most=1e100)
 
 
-@dataclass(frozen=True, eq=False)
+@record()
 class BayesModel:
     """Probabilities over a schema's columns and classes.
 
@@ -78,28 +61,15 @@ class BayesModel:
     """
 
     schema: Schema
-    prior: Float
-    categories: tuple[int, ...]
-    tables: tuple[Float, ...]
-    numbers: tuple[int, ...]
-    mean: Float
-    tail: Float | None
-    variance: Float
-    constant: tuple[int, ...]
+    prior: Float = limits("classes", least=0.0)
+    categories: tuple[int, ...] = limits("categories", least=0)
+    tables: tuple[Float, ...] = limits("categories", "*", "classes", least=-INF)
+    numbers: tuple[int, ...] = limits("numbers", least=0)
+    mean: Float = limits("numbers", "classes")
+    tail: Float | None = limits("numbers", "classes")
+    variance: Float = limits("numbers", "classes", least=0.0)
+    constant: tuple[int, ...] = limits(least=0)
     joint: JointTable | None
-
-    LAYOUT: ClassVar[Layout] = Layout(
-        schema=FromSchema("schema"),
-        prior=Array("f8", "classes", least=0.0),
-        categories=Several(Whole(least=0), "categories"),
-        tables=Several(Array("f8", "*", "classes", least=-INF), "categories"),
-        numbers=Several(Whole(least=0), "numbers"),
-        mean=Array("f8", "numbers", "classes"),
-        tail=OptionalField(Array("f8", "numbers", "classes")),
-        variance=Array("f8", "numbers", "classes", least=0.0),
-        constant=Several(Whole(least=0)),
-        joint=OptionalField(RecordField(JointTable)),
-    )
 
     def check(self) -> None:
         """Refuse tables of other values than the schema's, and densities without a spread."""

@@ -133,9 +133,8 @@ class BrowserModel:
     """A model of some `kind`, as the page's script knows it, over the columns that it asks.
 
     `columns` are places in the schema, in the order of the form; `ranges` say of each where its
-    numbers lie, exactly or (`about`) roughly. `numbers` are what the script calculates with, and
-    `missing` those that only rows with missing values need; of the former, `spared` can be done
-    without where there are the latter. `words` name what it shows.
+    numbers lie, exactly or (`about`) roughly. `numbers` are what the script calculates with; with
+    `whole_rows`, for rows without missing values only. `words` name what it shows.
     """
 
     kind: str
@@ -144,8 +143,7 @@ class BrowserModel:
     ranges: tuple[Ends, ...]
     numbers: Mapping[str, Any]
     words: Mapping[str, str] = field(default_factory=dict)
-    missing: Mapping[str, Any] | None = None
-    spared: tuple[str, ...] = ()
+    whole_rows: bool = False
     about: bool = True
     largest: float | None = None
 
@@ -163,13 +161,6 @@ def pack(array: ArrayLike) -> Packed:
         short: Packed = numbers.tolist()
         return short
     return _packed(numbers.ravel(), numbers.shape)
-
-
-def pack_lower(matrices: ArrayLike, *, mirror: bool) -> dict[str, object]:
-    """Matrices (the last two axes) up to their diagonal; `mirror` says that they are symmetric."""
-    numbers = np.asarray(matrices, dtype=np.float64)
-    lower = np.tri(*numbers.shape[-2:]) > 0
-    return _packed(numbers[..., lower].ravel(), numbers.shape) | {"lower": True, "mirror": mirror}
 
 
 def _packed(flat: Float, shape: tuple[int, ...]) -> dict[str, object]:

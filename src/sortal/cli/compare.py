@@ -16,7 +16,7 @@ from sortal.cli.output import (
     show_progress,
     text_width,
 )
-from sortal.tasks.compare.settings import TABLE, call
+from sortal.tasks.options import TABLE, call
 
 COMPARE_EXAMPLES = (
     "sortal compare penguins.csv --target species",

@@ -23,7 +23,7 @@ from sortal.cli.output import (
     wrote,
 )
 from sortal.errors import ParameterError, counted
-from sortal.tasks.compare.settings import Name, call
+from sortal.tasks.options import Name, call
 from sortal.tasks.registry import FittedClassifier, find
 
 if TYPE_CHECKING:

@@ -15,22 +15,15 @@ import typer
 
 from sortal.cli.output import note, set_quiet
 from sortal.errors import ParameterError
-from sortal.tasks.compare.settings import (
-    CompareOptions,
-    ReportOptions,
-    as_typed,
-    call,
-    differing,
-    options_of,
-    told,
-)
+from sortal.tasks.compare.settings import CompareOptions, ReportOptions
+from sortal.tasks.options import as_typed, call, differing, option, options_of
 from sortal.tasks.registry import learners, read_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from sortal._typing import CostsLike, Plain
-    from sortal.tasks.compare.settings import Typed
+    from sortal.tasks.options import Declared
     from sortal.tasks.registry import FittedClassifier
     from sortal.tasks.tables import OpenedTable, ReadOptions
 
@@ -256,47 +249,53 @@ def costs_as_typed(costs: CostsLike) -> Iterator[None]:
 _SIGNS = {"\\t": "tab", "space": " "}
 
 
-def option(default: object, flag: str, help: str, type: Any = str, metavar: str = "") -> Any:  # noqa: A002
-    """An option of reading, which is described with `sortal.read`."""
-    return told(default, "", "", flag, help, type, metavar or None)
-
-
 @dataclass(frozen=True)
 class ReadingOptions:
-    """How the data is read, as the options say it."""
+    """How the data is read, as the options say it; `sortal.read` describes them."""
 
     text: list[str] | None = option(
-        None, "--text", "Read a column as text, whatever it looks like.", list[str], "COLUMN"
+        None,
+        "",
+        "",
+        "Read a column as text, whatever it looks like.",
+        "COLUMN",
+        type=list[str],
     )
     na_values: str | None = option(
         None,
-        "--na-values",
+        "",
+        "",
         "Words that mean a missing value, with commas between; added to NA, ? and the like.",
-        metavar="WORDS",
+        "WORDS",
     )
     delimiter: str | None = option(
         None,
-        "--delimiter",
+        "",
+        "",
         "What stands between the cells of a CSV file; found out if not given.",
-        metavar="SIGN",
+        "SIGN",
     )
     encoding: str | None = option(
         None,
-        "--encoding",
+        "",
+        "",
         "The encoding of a CSV file, such as latin-1; UTF-8 if not given.",
-        metavar="NAME",
+        "NAME",
     )
     header: bool | None = option(
         None,
-        "--header/--no-header",
+        "",
+        "",
         "Whether the first line of a CSV file has the names; found out if not given.",
-        bool,
+        flags="--header/--no-header",
+        type=bool,
     )
     decimal: str | None = option(
         None,
-        "--decimal",
+        "",
+        "",
         "The decimal mark of a CSV file, a point or a comma; found out if not given.",
-        metavar="SIGN",
+        "SIGN",
     )
 
     @property
@@ -333,25 +332,25 @@ class Group:
         chosen = [one for one in options_of(record) if not names or one[0] in names]
         chosen.sort(key=lambda one: one[0] not in record.__annotations__)
         self.parameters = [
-            part for name, default, _, one in chosen for part in _typed(name, default, one.typed)
+            part for name, default, _, one in chosen for part in _typed(name, default, one)
         ]
         self.make: Callable[..., object] = make or _given
 
 
-def _typed(name: str, default: object, typed: Typed | None) -> list[Parameter]:
+def _typed(name: str, default: object, option: Declared) -> list[Parameter]:
     """An option as typer has it; costs are typed by two options, and some by none."""
-    if typed is None:
+    if not option.help:
         kinds = {"cost": Cost, "threshold": Threshold} if name == "costs" else {}
         return [_parameter(part, None, kind) for part, kind in kinds.items()]
     value = None if default == () else default
     known = typer.Option(
-        *typed.flags,
-        metavar=typed.metavar,
-        help=typed.help,
+        *option.flags.split(),
+        metavar=option.metavar,
+        help=option.help,
         show_default=value is not None,
-        parser=whole if typed.type is int else None,
+        parser=whole if option.type is int else None,
     )
-    kind = typed.type if value is not None else typed.type | None
+    kind = option.type if value is not None else option.type | None
     return [_parameter(name, value, Annotated[kind, known])]
 
 
@@ -364,7 +363,8 @@ def _given(
 ) -> dict[str, Any]:
     """Options that differ from their defaults, by their names in Python."""
     values["costs"] = read_cost_options(cost, threshold)
-    return differing({name: None if value == [] else value for name, value in values.items()})
+    given = {name: None if value == [] else value for name, value in values.items()}
+    return differing(ReportOptions, given)
 
 
 Reading = Annotated[ReadingOptions, Group(ReadingOptions, make=ReadingOptions)]

@@ -28,11 +28,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from sortal.cli.options import TextFormat
-    from sortal.records.tables import Explanations, Table, Working
-    from sortal.tasks.inspection import Inspection
-    from sortal.tasks.show import ModelDescription
-
-    Record = Explanations[Any] | Inspection | ModelDescription | Table | Working
+    from sortal.records.tables import Shown
 
     Progress = Callable[[int, int, str, float | None], None]
 
@@ -158,7 +154,7 @@ def plain_records(frame: pd.DataFrame) -> list[dict[str, object]]:
     return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
-def emit_record(record: Record, form: TextFormat, as_json: bool, output: str | None) -> None:
+def emit_record(record: Shown, form: TextFormat, as_json: bool, output: str | None) -> None:
     """A record in the form that was asked for."""
     if as_json:
         emit(json_text(record.to_dict()), output)

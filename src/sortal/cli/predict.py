@@ -19,7 +19,7 @@ from sortal.cli.output import (
     show_steps,
 )
 from sortal.errors import ParameterError
-from sortal.tasks.compare.settings import Name, call
+from sortal.tasks.options import Name, call
 
 PREDICT_EXAMPLES = (
     "sortal predict model.sortal penguins.csv",

@@ -19,7 +19,7 @@ from sortal.cli.output import (
     wrote,
 )
 from sortal.errors import ParameterError
-from sortal.tasks.compare.settings import call
+from sortal.tasks.options import call
 
 EXAMPLES = (
     "sortal report penguins.csv --target species -o report.html",

@@ -10,7 +10,7 @@ import typer
 from sortal.cli import options as o
 from sortal.cli.options import Script, open_data, read_settings
 from sortal.cli.output import check_output, emit, emit_record
-from sortal.tasks.compare.settings import TABLE, Name, call
+from sortal.tasks.options import TABLE, Name, call
 from sortal.tasks.registry import find, learners
 
 SHOW_EXAMPLES = (

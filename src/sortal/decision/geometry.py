@@ -8,17 +8,16 @@ compared with the rounding that their own entries carry.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.linalg import qr
 
-from sortal.modelfile.arrays import Array
-from sortal.modelfile.fields import Layout, Number
+from sortal._typing import Float
+from sortal.modelfile.record import limits, record
 
 if TYPE_CHECKING:
-    from sortal._typing import Float, Mask, Places
+    from sortal._typing import Mask, Places
 
 
 EPS = float(np.finfo(float).eps)
@@ -31,7 +30,7 @@ VARIANCE_FLOOR = 1e-9
 _NAMED = 1e-6
 
 
-@dataclass(frozen=True, eq=False)
+@record()
 class Geometry:
     """Directions of p terms, as columns of matrices.
 
@@ -43,23 +42,13 @@ class Geometry:
     scatter of all rows in each term; `weakest` the direction that varies least within classes.
     """
 
-    sphere: Float
-    apart: Float
-    spread: Float
-    still: Float
-    condition: float
-    size: Float
-    weakest: Float
-
-    LAYOUT: ClassVar[Layout] = Layout(
-        sphere=Array("f8", "terms", "varying"),
-        apart=Array("f8", "terms", "apart"),
-        spread=Array("f8", "apart", least=0.0),
-        still=Array("f8", "terms", "still"),
-        condition=Number(least=0.0),
-        size=Array("f8", "terms", least=0.0),
-        weakest=Array("f8", "terms"),
-    )
+    sphere: Float = limits("terms", "varying")
+    apart: Float = limits("terms", "apart")
+    spread: Float = limits("apart", least=0.0)
+    still: Float = limits("terms", "still")
+    condition: float = limits(least=0.0)
+    size: Float = limits("terms", least=0.0)
+    weakest: Float = limits("terms")
 
     def regular(self, fewer: Places) -> Places | None:
         """The terms over which W can be inverted: all, or `fewer`, from which the others follow.
@@ -172,6 +161,17 @@ def _orthonormal(columns: Float) -> Float:
             rest = made[:, j] - made[:, :j] @ (made[:, :j].T @ made[:, j])
             made[:, j] = rest / np.linalg.norm(rest)
     return np.asarray(made)
+
+
+def linear_functions(root: Float, gap: Float, mean: Float) -> tuple[Float, Float]:
+    """xᵀΣ⁻¹μ_k - ½ μ_kᵀΣ⁻¹μ_k, x and μ_k being distances from the mean of all rows. (S 13)
+
+    The differences of two such functions are the log-odds of (Bar lda), priors left aside.
+    """
+    u = (gap - mean) @ root  # class means where the covariance is the identity
+    weights = root @ u.T
+    offsets = -0.5 * (u * u).sum(axis=1) - mean @ weights
+    return offsets, weights
 
 
 def involved(directions: Float, size: Float, known: Float, share: float = _NAMED) -> Mask:

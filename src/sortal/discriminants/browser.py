@@ -1,4 +1,4 @@
-"""Discriminants for a page: linear functions (LDA, Fisher, indicators) and quadratic ones."""
+"""Discriminants for a page: linear functions, of rows without missing values."""
 
 from __future__ import annotations
 
@@ -6,32 +6,27 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from sortal.browser import BrowserModel, pack, pack_lower
+from sortal.browser import BrowserModel, pack
 from sortal.data.table import LARGEST
-from sortal.discriminants.gaussian import GaussianClasses
 
 if TYPE_CHECKING:
     from sortal._typing import Float
     from sortal.browser import Ends
     from sortal.data.columns import Design
-    from sortal.discriminants.fisher.learn import FisherModel
-    from sortal.discriminants.linear.learn import IndicatorModel, LinearModel
-    from sortal.discriminants.linear_functions import ConditionalMean, LinearMap, Nearest
-    from sortal.discriminants.quadratic.learn import QuadraticModel
+    from sortal.discriminants.fisher import FisherModel
+    from sortal.discriminants.functions import LinearMap, Nearest
+    from sortal.discriminants.learn import LinearModel
+    from sortal.discriminants.regression import IndicatorModel
 
-
-_MISSING: Final = "missing: the other columns speak for it"
 
 LOG_ODDS: Final = {
     "offset": "start",
-    "hole": _MISSING,
     "unit": "Log-odds",
     "amount": "what each column adds to the log-odds",
 }
 
 _FUNCTIONS: Final = {
     "offset": "start",
-    "hole": _MISSING,
     "unit": "Amount",
     "amount": "what each column adds to the difference of the two scores",
     "function": "Score",
@@ -86,39 +81,14 @@ def _described(
         reach(design, means, spread),
         numbers,
         words,
-        _missing(scores.missing),
+        whole_rows=True,
         largest=LARGEST,
     )
 
 
 def _nearest(found: Nearest) -> dict[str, Any]:
     near, rest = found.means.near()
-    return {
-        "near": pack(near),
-        "rest": pack(rest),
-        "gap": pack(found.means.gap),
-        "roots": pack(found.root.T),
-    }
-
-
-def _missing(rule: GaussianClasses | ConditionalMean) -> dict[str, Any]:
-    """What the rule for missing values needs beyond the functions themselves."""
-    if isinstance(rule, GaussianClasses):
-        return {
-            "rule": "gaussian",
-            "weight": pack(rule.weight),
-            "gap": pack(rule.gap),
-            "mean": pack(rule.mean),
-            "within": pack_lower(rule.within, mirror=True),
-            "divisor": rule.divisor,
-            "magnitude": pack(rule.magnitude),
-        }
-    return {
-        "rule": "conditional",
-        "total": pack_lower(rule.total, mirror=True),
-        "mean": pack(rule.mean),
-        "magnitude": pack(rule.magnitude),
-    }
+    return {"near": pack(near), "rest": pack(rest), "roots": pack(found.root.T)}
 
 
 def reach(design: Design, means: Float, spread: Float | None) -> tuple[Ends, ...]:
@@ -135,49 +105,3 @@ def reach(design: Design, means: Float, spread: Float | None) -> tuple[Ends, ...
         low, high = means[:, i] - 2 * spread[..., i], means[:, i] + 2 * spread[..., i]
         ends[j] = float(low.min()), float(high.max())
     return tuple(ends)
-
-
-# --- Quadratic functions for a page --------------------------------------------------------------
-
-
-def describe_quadratic(model: QuadraticModel) -> BrowserModel:
-    """Gaussian classes, each with its own covariance."""
-    scores, design = model.scores, model.scores.design
-    spread = np.sqrt(np.maximum(np.diagonal(model.covariances, axis1=1, axis2=2), 0.0))
-    near, rest = scores.means.near()
-    numbers = {
-        "prior": pack(model.prior),
-        "unit": [1.0],
-        "sizes": list(design.sizes),
-        "near": pack(near),
-        "rest": pack(rest),
-        "whole": {
-            "roots": pack_lower(_triangles(scores.whole.roots), mirror=False),
-            "logDets": pack(scores.whole.log_dets),
-        },
-    }
-    into = scores.missing.into.T[None]
-    missing = {
-        "into": pack_lower(_triangles(into)[0], mirror=False),
-        "sigmas": pack_lower(scores.missing.sigmas, mirror=True),
-        "present": scores.missing.present.astype(int).tolist(),
-    }
-    ends = reach(design, model.center + model.gap, spread)
-    columns = tuple(range(len(design.sizes)))
-    return BrowserModel(
-        "quadratic",
-        design.schema,
-        columns,
-        ends,
-        numbers,
-        LOG_ODDS,
-        missing,
-        spared=("whole",),
-        largest=LARGEST,
-    )
-
-
-def _triangles(roots: Float) -> Float:
-    """Roots turned until they are triangles: half the numbers for the same lengths."""
-    turned = np.asarray(np.linalg.qr(roots.transpose(0, 2, 1), mode="r"))  # a class: rank × terms
-    return turned.transpose(0, 2, 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 
@@ -30,9 +30,11 @@ from sortal.discriminants.classical.assumptions import (
     refuse_none_left,
     show_assumptions,
 )
-from sortal.discriminants.explain import Decided, Explain, ExplainLinear, LinearExplanation
+from sortal.discriminants.explain import Decided, Explain, ExplainLinear
+from sortal.discriminants.functions import cost_shift, read_centered
+from sortal.discriminants.given_moments import read_moments
 from sortal.discriminants.held_out import refuse_leaving
-from sortal.discriminants.linear_functions import cost_shift, read_centered
+from sortal.discriminants.learn import still_columns
 from sortal.discriminants.statistics import (
     ClassStatistics,
     class_statistics,
@@ -41,7 +43,6 @@ from sortal.discriminants.statistics import (
     plan,
     plan_fill,
     read_fill,
-    read_moments,
     read_schema,
     refuse_no_rows,
     report_missing,
@@ -56,19 +57,11 @@ from sortal.errors import (
     FormatError,
     ParameterError,
     PerfectSeparationWarning,
+    agreed,
+    counted,
     warn,
 )
-from sortal.modelfile.arrays import Array, RecordField, SummaryField
-from sortal.modelfile.fields import (
-    Flag,
-    FromSchema,
-    Layout,
-    Number,
-    OptionalField,
-    Several,
-    ValuesField,
-)
-from sortal.records.tables import Explanations, framed
+from sortal.records.tables import Explanations
 from sortal.summaries.counts import DiscriminantSummary, Fill
 
 if TYPE_CHECKING:
@@ -81,45 +74,27 @@ if TYPE_CHECKING:
     from sortal.base.learner import Training
     from sortal.data.columns import Schema
     from sortal.decision.scores import Question, RowPass
-    from sortal.discriminants.fisher.learn import FisherModel
+    from sortal.discriminants.fisher import FisherModel
     from sortal.discriminants.held_out import HeldOut
-    from sortal.discriminants.linear.learn import IndicatorModel, LinearModel
-    from sortal.discriminants.quadratic.learn import QuadraticModel
+    from sortal.discriminants.learn import LinearModel, QuadraticModel
+    from sortal.discriminants.regression import IndicatorModel
     from sortal.records.tables import Working
     from sortal.summaries.counts import SummarizeDiscriminant
 
     Rows: TypeAlias = DiscriminantSummary | ClassStatistics
-    GaussianModel: TypeAlias = LinearModel | QuadraticModel
-    ScoredModel: TypeAlias = FisherModel | IndicatorModel
+    DiscriminantModel: TypeAlias = LinearModel | QuadraticModel | FisherModel | IndicatorModel
     AnyFit: TypeAlias = Fitted[Any, Rows, Any]
 
 
 Opt = TypeVar("Opt")
-M = TypeVar("M", bound="GaussianModel | ScoredModel")
-G = TypeVar("G", bound="GaussianModel")
-F = TypeVar("F", bound="ScoredModel")
+M = TypeVar("M", bound="DiscriminantModel")
+
+
+# Of classes that do not vary somewhere, so many are named.
+_MOST_NAMED = 5
 
 
 # --- Learners of discriminants -------------------------------------------------------------------
-
-_FILL = Layout(
-    numbers=Several(Number(), "numbers"),
-    values=Several(ValuesField(), "categories"),
-    shares=Several(Several(Number(least=0.0)), "categories"),
-)
-
-# Of given moments: third and fourth powers are not known, and `slack` is 0.
-_MOMENTS = Layout(
-    design=FromSchema("design"),
-    weight=Array("f8", "classes", least=0.0),
-    rows=Array("f8", "classes", least=0.0),
-    center=Array("f8", "terms"),
-    gap=Array("f8", "classes", "terms"),
-    scatter=Array("f8", "classes", "terms", "terms"),
-    third=Array("f8", "classes", "terms", nan=True),
-    fourth=Array("f8", "classes", nan=True),
-    exact=Flag(),
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,36 +105,32 @@ class DiscriminantLearner(
 
     Parameters
     ----------
-    decide : (model, functions of rows, costs) → what is said of them
     notes : (model) → what to know of the columns, where they tell classes apart; warned of, too
     explaining : what explains a row
     held_out : what is asked of rows by models without them, where classes are Gaussian
     """
 
-    decide: Callable[[M, Float, Float | None], Decided]
     notes: Callable[[M], list[str]]
     explaining: type[Explain] = ExplainLinear
-    held_out: HeldOut[Any, Any] | None = None
+    held_out: HeldOut | None = None
 
 
 def gaussian_learner(
     owner: str,
     options: type[Opt],
-    record: type[G],
-    held_out: HeldOut[Any, Any],
-    notes: Callable[[G], list[str]],
+    record: type[M],
+    held_out: HeldOut,
+    notes: Callable[[M], list[str]],
     explaining: type[Explain] = ExplainLinear,
-) -> DiscriminantLearner[Opt, G]:
+) -> DiscriminantLearner[Opt, M]:
     """One Gaussian a class. A model's `scores` are ln f_k up to a term common to all classes."""
 
-    def model(summary: Rows, schema: Schema, options: Any, training: Training | None) -> G:
+    def model(summary: Rows, schema: Schema, options: Any, training: Training | None) -> Any:
         if to_choose(options, held_out.shares):
             assert training is not None  # noqa: S101  (pieces were refused)
             assert isinstance(summary, DiscriminantSummary)  # noqa: S101  (and moments)
-            made = held_out.choose(summary, schema, options, training)
-        else:
-            made = held_out.learn(class_statistics(summary, schema, options.class_weight), options)
-        return cast("G", made)
+            return held_out.choose(summary, schema, options, training)
+        return held_out.learn(class_statistics(summary, schema, options.class_weight), options)
 
     def whole(options: object) -> str:
         chosen = to_choose(options, held_out.shares)
@@ -167,15 +138,11 @@ def gaussian_learner(
             return ""
         return f"{chosen[0]}='loo' needs all rows at once: use fit, or give a number."
 
-    def answer(fitted: AnyFit, question: Question) -> RowPass:
-        return ask_densities(fitted.model.scores, fitted.model.prior, question)
-
     return DiscriminantLearner(
         options=options,
         model=model,
         whole=whole,
-        answer=answer,
-        decide=_decide_by_priors,
+        answer=_answer,
         explaining=explaining,
         leave_out=held_out.leave_out,
         held_out=held_out,
@@ -186,12 +153,12 @@ def gaussian_learner(
 def scored_learner(
     owner: str,
     options: type[Opt],
-    record: type[F],
-    model: Callable[[Rows, Schema, Opt, Training | None], F],
-    notes: Callable[[F], list[str]],
+    record: type[M],
+    model: Callable[[Rows, Schema, Opt, Training | None], M],
+    notes: Callable[[M], list[str]],
     whole: Callable[[Any], str] = lambda options: "",  # noqa: ARG005
     check: Callable[[Any], None] = lambda options: None,  # noqa: ARG005
-) -> DiscriminantLearner[Opt, F]:
+) -> DiscriminantLearner[Opt, M]:
     """Functions of rows of which the largest decides, without probabilities.
 
     A model's `unit` is the size of differences between them, and `anchor` where classes stand. One
@@ -205,16 +172,13 @@ def scored_learner(
     of_proba = ("predict_proba", "predict_log_proba", "loo_proba", "cv_proba")
 
     def answer(fitted: AnyFit, question: Question) -> RowPass:
-        model, costs, own = fitted.model, question.costs, fitted.read_costs()
+        costs, own = question.costs, fitted.read_costs()
         if question.prior is not None or not (costs is None or np.array_equal(costs, own)):  # type: ignore[arg-type]
             raise ParameterError(
                 f"{nothing} and has no probabilities, which priors and costs would weigh: leave "
                 "them out, or set them as its parameters and fit again."
             )
-        if model.prior is not None:
-            return ask_densities(model.scores, model.prior, question)
-        said = partial(leading, unit=model.unit) if question.what == "label" else identity
-        return ask(model.scores, said)
+        return _answer(fitted, question)
 
     return DiscriminantLearner(
         options=options,
@@ -222,7 +186,6 @@ def scored_learner(
         whole=whole,
         check=check,
         answer=answer,
-        decide=_decide_by_functions,
         absent=dict.fromkeys(of_proba, no_probabilities)
         | {"check_assumptions": f"{nothing}: there is nothing to check."},
         **_shared(owner, record, notes, "they take their mean given what is known of the row"),
@@ -253,12 +216,12 @@ def _shared(
 
     remedy = "Fill them, or set missing='drop_rows' or missing='mean'."
     return {
-        "kept": Layout(
-            summary=OptionalField(SummaryField(DiscriminantSummary)),
-            fill=OptionalField(RecordField(Fill, _FILL)),
-            given=OptionalField(RecordField(ClassStatistics, _MOMENTS)),
-            model=RecordField(record),
-        ),
+        "kept": {
+            "summary": DiscriminantSummary | None,
+            "fill": Fill | None,
+            "given": ClassStatistics | None,
+            "model": record,
+        },
         "plan": _plan,
         "later_plan": lambda schema, options, fitted: plan(schema, fitted.plan.fill),  # noqa: ARG005
         "schema": _read_schema,
@@ -325,24 +288,25 @@ def _agrees(fitted: AnyFit) -> bool:
     return same and len(summary.rows.missing) == len(fitted.schema.columns)
 
 
-def _decide_by_priors(
-    model: GaussianModel | FisherModel, values: Float, costs: Float | None
-) -> Decided:
-    assert model.prior is not None  # noqa: S101  (else the largest function decides)
-    functions = values + model.log_prior
-    return Decided(
-        functions, Decisions.of(functions, model.prior, costs), model.log_prior, model.gap
-    )
-
-
-def _decide_by_functions(model: ScoredModel, values: Float, costs: Float | None) -> Decided:
+def _answer(fitted: AnyFit, question: Question) -> RowPass:
+    model = fitted.model
     if model.prior is not None:
-        return _decide_by_priors(model, values, costs)
-    verdicts = Decisions(values, leading(values, model.unit))
-    return Decided(values, verdicts, np.zeros(len(model.classes)), model.anchor)
+        return ask_densities(model.scores, model.prior, question)
+    said = partial(leading, unit=model.unit) if question.what == "label" else identity
+    return ask(model.scores, said)
 
 
-def note_columns(model: GaussianModel | ScoredModel, separation: str = "") -> list[str]:
+def _decide(model: Any, values: Float, costs: Float | None) -> Decided:
+    """What is said of rows: by priors, or by the largest function."""
+    if model.prior is None:
+        verdicts = Decisions(values, leading(values, model.unit))
+        return Decided(values, verdicts, np.zeros(len(model.classes)), model.anchor)
+    log_prior = log_of(model.prior)
+    functions = values + log_prior
+    return Decided(functions, Decisions.of(functions, model.prior, costs), log_prior, model.gap)
+
+
+def note_columns(model: DiscriminantModel, separation: str = "") -> list[str]:
     """What to know of the columns, where they tell classes apart; warned of, too."""
     if len(model.classes) == 1:
         return []
@@ -369,6 +333,26 @@ def note_columns(model: GaussianModel | ScoredModel, separation: str = "") -> li
         )
         warn(f"{sentence(notes[-1])}.", CollinearityWarning)
     return notes
+
+
+def note_classes(model: QuadraticModel) -> list[str]:
+    """Columns, and classes that do not vary where others do."""
+    notes = note_columns(model)
+    if len(model.classes) == 1:
+        return notes
+    still, rank = still_columns(model), model.geometry.sphere.shape[1]
+    said = [
+        f"class {model.classes[k]!r} does not vary along {combination(names)}, as far as "
+        f"digits go (rank {model.ranks[k]} of {rank}): there it takes the variance of all "
+        "classes together"
+        for k, names in list(still.items())[:_MOST_NAMED]
+    ]
+    if len(still) > _MOST_NAMED:
+        n = len(still) - _MOST_NAMED
+        said.append(f"so {agreed(n, 'does', 'do')} {counted(n, 'more class', 'more classes')}")
+    if said:
+        warn(f"{sentence('; '.join(said))}.", CollinearityWarning)
+    return notes + said
 
 
 def log_priors(fitted: AnyFit, priors: PriorsLike) -> Float:
@@ -483,11 +467,14 @@ class DiscriminantClassifier(
         )
         return made
 
-    def explain(self, X: TableLike) -> Explanations[LinearExplanation]:
+    def explain(self, X: TableLike) -> Explanations:
         """Why: each attribute's part in the difference of the two leading functions.
 
-        The parts and the offset add up to function of the class said - function of the next. With
-        costs, what they add to the log-odds is a part of its own.
+        The offset and the parts add up to function of the class said - function of the next. With
+        costs, what they add to the log-odds is a part of its own. Attributes marked missing or
+        unknown add nothing: what the known ones say about them is in the parts of those.
+
+        Facts: the `functions` by class.
         """
         model, source = self._model, self._open(X)
         refuse_one_class(self._schema.classes, "explain")
@@ -497,7 +484,7 @@ class DiscriminantClassifier(
         made = self._learner.explaining(
             self._schema.classes, rows, self._decide(rows.values), model.scores
         )
-        return Explanations(made, range(len(rows.z)), source.table.backend or self._backend)
+        return self._framed(Explanations(made, range(len(rows.z))), X)
 
     @offered
     def cv_proba(
@@ -567,7 +554,7 @@ class DiscriminantClassifier(
         refuse_none_left(rows)
         here = present_classes(rows, schema.classes)
         refuse_one_class(tuple(schema.classes[k] for k in here), "check_assumptions")
-        return framed(show_assumptions(rows, design), table.backend or self._backend)
+        return self._framed(show_assumptions(rows, design), X)
 
     def _statistics(self) -> ClassStatistics:
         """What the model was made of: class moments, weighed as in the fit."""
@@ -584,4 +571,4 @@ class DiscriminantClassifier(
     def _decide(self, values: Float) -> Decided:
         """What is said of rows, given the functions of them."""
         fitted = self._fitted
-        return self._learner.decide(fitted.model, values, fitted.read_costs())
+        return _decide(fitted.model, values, fitted.read_costs())

@@ -8,19 +8,20 @@ small as the number of these terms, and small matrices are solved in stacks.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
 from scipy.linalg import qr
 
-from sortal.decision.geometry import EPS, VARIANCE_FLOOR, Geometry, survey
-from sortal.modelfile.arrays import Array
-from sortal.modelfile.fields import INF, Layout, Number, check_scatter, check_squares, need
+from sortal._typing import Float, Mask
+from sortal.decision.geometry import EPS, VARIANCE_FLOOR, Geometry, linear_functions, survey
+from sortal.modelfile.fields import INF, check_scatter, check_squares, need
+from sortal.modelfile.record import limits, record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from sortal._typing import Float, Mask, Places
+    from sortal._typing import Places
 
 
 T = TypeVar("T")
@@ -172,7 +173,7 @@ def each_pattern(
 # Gaussian classes with a common covariance: their functions, for all terms or for those known.
 
 
-@dataclass(frozen=True, eq=False)
+@record()
 class GaussianClasses:
     """Class means as distances `gap` from a center, and a within-class matrix W; Σ = W / divisor.
 
@@ -180,21 +181,12 @@ class GaussianClasses:
     `geometry.survey`.
     """
 
-    weight: Float
-    gap: Float
-    mean: Float
-    within: Float
-    divisor: float
-    magnitude: Float
-
-    LAYOUT: ClassVar[Layout] = Layout(
-        weight=Array("f8", "classes", least=0.0),
-        gap=Array("f8", "classes", "terms"),
-        mean=Array("f8", "terms"),
-        within=Array("f8", "terms", "terms"),
-        divisor=Number(least=0.0),
-        magnitude=Array("f8", "terms", least=0.0),
-    )
+    weight: Float = limits("classes", least=0.0)
+    gap: Float = limits("classes", "terms")
+    mean: Float = limits("terms")
+    within: Float = limits("terms", "terms")
+    divisor: float = limits(least=0.0)
+    magnitude: Float = limits("terms", least=0.0)
 
     def check(self) -> None:
         """Refuse what is no scatter of rows."""
@@ -264,17 +256,6 @@ class GaussianClasses:
         return np.where(self.weight > 0, offsets, -np.inf)
 
 
-def linear_functions(root: Float, gap: Float, mean: Float) -> tuple[Float, Float]:
-    """xᵀΣ⁻¹μ_k - ½ μ_kᵀΣ⁻¹μ_k, x and μ_k being distances from the mean of all rows. (S 13)
-
-    The differences of two such functions are the log-odds of (Bar lda), priors left aside.
-    """
-    u = (gap - mean) @ root  # class means where the covariance is the identity
-    weights = root @ u.T
-    offsets = -0.5 * (u * u).sum(axis=1) - mean @ weights
-    return offsets, weights
-
-
 # --- Each with its own covariance: their roots and determinants, for known terms ------------------
 
 # All of them live in one frame, the coordinates in which the pooled covariance is the identity:
@@ -321,17 +302,12 @@ class Frame:
         return log_det_of(root[kept]) - 2 * self.volume(kept) - pooled
 
 
-@dataclass(frozen=True, eq=False)
+@record()
 class Roots:
     """Per class R_k with R_kᵀΣ_kR_k = I, p × r, and ln det Σ_k; where r < p, less that of Σ."""
 
-    roots: Float
-    log_dets: Float
-
-    LAYOUT: ClassVar[Layout] = Layout(
-        roots=Array("f8", "classes", "terms", "rank"),
-        log_dets=Array("f8", "classes", most=INF),
-    )
+    roots: Float = limits("classes", "terms", "rank")
+    log_dets: Float = limits("classes", most=INF)
 
 
 def log_det_of(root: Float) -> float:
@@ -458,22 +434,16 @@ class QuadraticParts:
         return map(Roots, roots, self.log_dets + more - np.where(tied, pooled, 0.0)[:, None])
 
 
-@dataclass(frozen=True, eq=False)
+@record()
 class QuadraticClasses:
     """Covariances Σ_k; that of all classes is intoᵀ into.
 
     `present` says which classes have rows: others have no density anywhere.
     """
 
-    into: Float
-    sigmas: Float
-    present: Mask
-
-    LAYOUT: ClassVar[Layout] = Layout(
-        into=Array("f8", "rank", "terms"),
-        sigmas=Array("f8", "classes", "terms", "terms"),
-        present=Array("b1", "classes"),
-    )
+    into: Float = limits("rank", "terms")
+    sigmas: Float = limits("classes", "terms", "terms")
+    present: Mask = limits("classes")
 
     def check(self) -> None:
         """Refuse covariances that are none, and classes of which none has rows."""

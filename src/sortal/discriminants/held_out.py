@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from sortal.discriminants.leave_one_out import (
     same_rows,
     score_grid,
 )
+from sortal.discriminants.rank_one import GaussianLeaveOut
 from sortal.discriminants.statistics import (
     ClassStatistics,
     class_statistics,
@@ -56,39 +57,32 @@ if TYPE_CHECKING:
     from sortal.data.columns import Schema, Values
     from sortal.data.sources import Batch, TableSource
     from sortal.decision.scores import RowFunctions
-    from sortal.discriminants.leave_one_out import GridScores, LeaveOneOutDensity
-    from sortal.discriminants.linear.learn import LinearModel, LinearOptions
-    from sortal.discriminants.quadratic.learn import QuadraticModel, QuadraticOptions
+    from sortal.discriminants.leave_one_out import GridScores
     from sortal.engines import Engine
     from sortal.records.tables import Table
     from sortal.summaries.counts import DiscriminantSummary, SummarizeDiscriminant
 
-    GaussianOptions: TypeAlias = LinearOptions | QuadraticOptions
+    AnyFit: TypeAlias = Fitted[Any, Any, Any]
 
 
 # Rows that are left out one by one between two passes over all others.
 _AT_A_TIME = 256
 
 
-Opt = TypeVar("Opt", bound="GaussianOptions")
-M = TypeVar("M", bound="LinearModel | QuadraticModel")
-
-
 @dataclass(frozen=True, eq=False)
-class HeldOut(Generic[Opt, M]):
+class HeldOut:
     """What is asked, or chosen, of a learner of Gaussian classes by models without some rows.
 
-    `learn` makes a model of statistics. `shares` are options from 0 to 1 that may be "loo", and
-    `kernel` gives what calculates densities without a row, for several options.
+    `learn` makes a model of statistics. `shares` are options from 0 to 1 that may be "loo". A
+    learner without pooling pools all.
     """
 
-    learn: Callable[[ClassStatistics, Opt], M]
+    learn: Callable[[ClassStatistics, Any], Any]
     shares: tuple[str, ...]
-    kernel: Callable[[Sequence[Opt]], LeaveOneOutDensity[Any]]
 
     # --- Posteriors -----------------------------------------------------------------------------
 
-    def leave_out(self, fitted: Fitted[Opt, Any, M], training: Training) -> tuple[Float, Mask]:
+    def leave_out(self, fitted: AnyFit, training: Training) -> tuple[Float, Mask]:
         """P(k|x) of each row by the model without it; which rows were not in the fit."""
         engine, source, schema = training.engine, training.source, fitted.schema
         summarize = plan(source.schema, fitted.plan.fill)
@@ -106,7 +100,7 @@ class HeldOut(Generic[Opt, M]):
         _warn_of_constant(judges, "rows")
         return left.proba, left.outside
 
-    def by_folds(self, fitted: Fitted[Opt, Any, M], training: Training, cv: object) -> ScoredTerms:
+    def by_folds(self, fitted: AnyFit, training: Training, cv: object) -> ScoredTerms:
         """P(k|x) of each row by the model without the rows of its fold."""
         engine, schema = training.engine, fitted.schema
         summarize = plan(training.source.schema, fitted.plan.fill)
@@ -125,7 +119,7 @@ class HeldOut(Generic[Opt, M]):
         judges.append(self._judge(stats, schema, options))
         return gather(engine.map(source, _score_folds(judges, own)))
 
-    def _held(self, fitted: Fitted[Opt, Any, M]) -> Opt:
+    def _held(self, fitted: AnyFit) -> Any:
         """The options of the fit, with the shares that were chosen then."""
         chosen = {
             name: getattr(fitted.model, name) for name in to_choose(fitted.options, self.shares)
@@ -133,15 +127,17 @@ class HeldOut(Generic[Opt, M]):
         return replace(fitted.options, **chosen)
 
     def _tiles(
-        self, summary: DiscriminantSummary, schema: Schema, settings: Sequence[Opt]
+        self, summary: DiscriminantSummary, schema: Schema, settings: Sequence[Any]
     ) -> Tiles:
         options = settings[0]
         prior = read_priors(options.priors, schema.classes)
         stats = read_statistics(summary, schema)
         fitted = read_fitted(stats, options.class_weight, prior, summary.exponent)
-        return Tiles.of(fitted, self.kernel(settings), bool(summary.rows.missing.any()))
+        pairs = tuple((getattr(one, "pooling", 1.0), one.shrinkage or 0.0) for one in settings)
+        kernel = GaussianLeaveOut(options.covariance, pairs)
+        return Tiles.of(fitted, kernel, bool(summary.rows.missing.any()))
 
-    def _judge(self, stats: ClassStatistics | None, schema: Schema, options: Opt) -> FoldModel:
+    def _judge(self, stats: ClassStatistics | None, schema: Schema, options: Any) -> FoldModel:
         """The model of statistics, or what stands for it."""
         if stats is not None:
             try:
@@ -153,14 +149,14 @@ class HeldOut(Generic[Opt, M]):
                 return FoldModel(model.scores, model.prior, stats.present)
         prior, K = read_priors(options.priors, schema.classes), len(schema.classes)
         if prior is None:
-            prior = np.full(K, 1 / K) if stats is None else stats.weight / stats.total_weight
+            prior = np.full(K, 1 / K) if stats is None else stats.shares
         return FoldModel(None, prior, np.ones(K, dtype=bool) if stats is None else stats.present)
 
     # --- Shares that are chosen -----------------------------------------------------------------
 
     def choose(
-        self, summary: DiscriminantSummary, schema: Schema, options: Opt, training: Training
-    ) -> M:
+        self, summary: DiscriminantSummary, schema: Schema, options: Any, training: Training
+    ) -> Any:
         """The model by those shares under which rows are likeliest, each without the row."""
         refuse_fill(summary, options, f"{to_choose(options, self.shares)[0]}='loo'")
         stats = class_statistics(summary, schema, options.class_weight)
@@ -180,7 +176,7 @@ class HeldOut(Generic[Opt, M]):
         self,
         summary: DiscriminantSummary,
         schema: Schema,
-        settings: Sequence[Opt],
+        settings: Sequence[Any],
         source: TableSource,
         engine: Engine,
     ) -> GridScores:
@@ -204,7 +200,7 @@ class HeldOut(Generic[Opt, M]):
         return tried
 
 
-def read_curve(fitted: Fitted[Any, Any, Any], shares: tuple[str, ...]) -> Table:
+def read_curve(fitted: AnyFit, shares: tuple[str, ...]) -> Table:
     """What was tried where shares were chosen."""
     found: Table | None = fitted.model.curve
     if found is None:
@@ -213,7 +209,7 @@ def read_curve(fitted: Fitted[Any, Any, Any], shares: tuple[str, ...]) -> Table:
     return replace(found, backend=fitted.names.backend)
 
 
-def refuse_leaving(fitted: Fitted[Any, Any, Any], method: str, owner: str) -> None:
+def refuse_leaving(fitted: AnyFit, method: str, owner: str) -> None:
     """Rows that are not known, or were filled by all rows, cannot be left out."""
     if isinstance(fitted.summary, ClassStatistics):
         raise ParameterError(
@@ -223,7 +219,7 @@ def refuse_leaving(fitted: Fitted[Any, Any, Any], method: str, owner: str) -> No
     refuse_fill(fitted.summary, fitted.options, method)
 
 
-def refuse_fill(summary: DiscriminantSummary, options: GaussianOptions, what: str) -> None:
+def refuse_fill(summary: DiscriminantSummary, options: Any, what: str) -> None:
     """What stands for a missing value was read from all rows."""
     if options.missing == "mean" and summary.rows.missing.any():
         raise ParameterError(
@@ -233,7 +229,7 @@ def refuse_fill(summary: DiscriminantSummary, options: GaussianOptions, what: st
         )
 
 
-def _values(options: GaussianOptions, name: str) -> tuple[float, ...]:
+def _values(options: Any, name: str) -> tuple[float, ...]:
     """What is tried of a share."""
     given = getattr(options, name)
     return GRID if isinstance(given, str) else (float(given or 0.0),)
@@ -276,7 +272,7 @@ class FoldModel:
 
 
 def _statistics(
-    summary: DiscriminantSummary, schema: Schema, options: GaussianOptions
+    summary: DiscriminantSummary, schema: Schema, options: Any
 ) -> ClassStatistics | None:
     """The statistics of a summary, classes weighted; None where no row has weight."""
     if not summary.labels:

@@ -15,9 +15,15 @@ import numpy as np
 
 from sortal.decision.options import read_class_weight
 from sortal.decision.posterior import log_of, posterior
-from sortal.discriminants.linear_functions import TermBlock, in_loops
-from sortal.discriminants.statistics import multiply, multiply_rows
+from sortal.discriminants.functions import TermBlock, in_loops
+from sortal.discriminants.statistics import (
+    class_divisors,
+    multiply,
+    multiply_rows,
+    pooled_divisor,
+)
 from sortal.errors import TrainingRowsError
+from sortal.modelfile.record import same
 from sortal.records.tables import table_of
 
 if TYPE_CHECKING:
@@ -70,17 +76,11 @@ class ClassesWithoutRow:
 
     def pooled_divisor(self, covariance: str) -> Float:
         """N - K or N, as for all rows."""
-        total, n, K = self.total_weight, self.rows.sum(axis=0), (self.weight > 0).sum(axis=0)
-        if covariance == "mle":
-            return total
-        return np.where(n > K, total * (n - K) / np.maximum(n, 1.0), total)
+        return pooled_divisor(self.weight, self.rows, covariance)
 
     def class_divisors(self, covariance: str) -> Float:
         """N_k - 1 or N_k, as for all rows."""
-        if covariance == "mle":
-            return self.weight
-        some = np.maximum(self.rows, 1.0)
-        return np.where(self.rows > 1, self.weight * (some - 1) / some, self.weight)
+        return class_divisors(self.weight, self.rows, covariance)
 
 
 @dataclass(frozen=True, eq=False)
@@ -276,7 +276,7 @@ def leave_one_out(tiles: Tiles) -> Callable[[Batch], LeaveOneOutPosteriors]:
 def same_rows(a: DiscriminantSummary, b: DiscriminantSummary) -> bool:
     """Whether two summaries can be of the same rows: equal counts, and moments but for rounding."""
     counts = (a.rows, b.rows), (a.sizes, b.sizes)
-    if any(one.to_bytes() != other.to_bytes() for one, other in counts):
+    if not all(same(*pair) for pair in counts):
         return False
     x, y = a.moments, b.moments
     if (x.classes, x.values, x.exponent) != (y.classes, y.values, y.exponent):

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
+from sortal._typing import Float
 from sortal.base.learner import counted_cells
 from sortal.base.options import one_of
-from sortal.data.columns import ColumnSchema, Design, Schema, as_value, sort_values, union
+from sortal.data.columns import Design, Schema, union
 from sortal.data.table import two_sum
 from sortal.decision.geometry import EPS, VARIANCE_FLOOR, involved, rounded, survey
-from sortal.decision.options import numbers, read_class_weight, read_priors
-from sortal.discriminants.linear_functions import ConditionalMean, Means
+from sortal.decision.options import read_class_weight
+from sortal.discriminants.functions import ConditionalMean, Means
 from sortal.errors import (
     InputError,
     MissingValueError,
@@ -26,15 +27,12 @@ from sortal.errors import (
     warn,
 )
 from sortal.modelfile.fields import check_scatter, check_squares, need
+from sortal.modelfile.record import limits, record
 from sortal.summaries.counts import Fill, SummarizeDiscriminant
 from sortal.summaries.value_tables import SummarizeBayes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from numpy.typing import ArrayLike
-
-    from sortal._typing import ClassWeight, Float, Mask, PriorsLike
+    from sortal._typing import ClassWeight, Mask
     from sortal.data.columns import Values
     from sortal.decision.geometry import Geometry
     from sortal.summaries.counts import ClassCounts, DiscriminantSummary, RowCounts
@@ -90,7 +88,7 @@ INDICATORS = "A category enters as one indicator for each of its values"
 WORST_CONDITION = 1e10
 
 
-@dataclass(frozen=True, eq=False)
+@record()
 class ClassStatistics:
     """Per class: weight, rows, mean and scatter over the terms of a design, classes weighted.
 
@@ -104,16 +102,17 @@ class ClassStatistics:
     """
 
     design: Design
-    weight: Float
-    rows: Float
-    center: Float
-    gap: Float
-    scatter: Float
-    third: Float
-    fourth: Float
+    weight: Float = limits("classes", least=0.0)
+    rows: Float = limits("classes", least=0.0)
+    center: Float = limits("terms")
+    gap: Float = limits("classes", "terms")
+    scatter: Float = limits("classes", "terms", "terms")
+    third: Float = limits("classes", "terms", nan=True)
+    fourth: Float = limits("classes", nan=True)
     exact: bool = False
-    slack: Float | float = 0.0
-    tail: Float | float = 0.0
+    # of moments that are given, and hence kept in a file, nothing of this is known
+    slack: Float | float = field(default=0.0, compare=False)
+    tail: Float | float = field(default=0.0, compare=False)
 
     def check(self) -> None:
         """Refuse, of moments from a file, what no rows have and what cannot be calculated with."""
@@ -205,6 +204,19 @@ class ClassStatistics:
         return survey(self.within, self.between, self.magnitude, settled=True)
 
     @property
+    def shares(self) -> Float:
+        """N_k / N."""
+        return np.asarray(self.weight / self.total_weight)
+
+    def pooled_divisor(self, covariance: str) -> float:
+        """N - K or N; of populations there is one."""
+        return float(pooled_divisor(self.weight, self.rows, "mle" if self.exact else covariance))
+
+    def class_divisors(self, covariance: str) -> Float:
+        """N_k - 1 or N_k, likewise."""
+        return class_divisors(self.weight, self.rows, "mle" if self.exact else covariance)
+
+    @property
     def size(self) -> Float:
         """The root of the scatter of all rows in each column."""
         return np.asarray(np.sqrt(np.diag(self.within) + (self.between**2).sum(axis=0)))
@@ -218,6 +230,26 @@ class ClassStatistics:
     def conditional_mean(self, weights: Float, offsets: Float) -> ConditionalMean:
         """How functions treat what is not known of a row, by the scatter of all rows."""
         return ConditionalMean(self.total, self.mean, self.magnitude, weights, offsets)
+
+
+def pooled_divisor(weight: Float, rows: Float, covariance: str = "unbiased") -> Float:
+    """N - K or N of classes, along the first axis; N, too, where there are no more rows than K.
+
+    In the unit of the weights: of fractional weights, sizes count rows.
+    """
+    total, n, n_classes = weight.sum(axis=0), rows.sum(axis=0), (weight > 0).sum(axis=0)
+    if covariance == "mle":
+        return np.asarray(total)
+    unbiased = total * (n - n_classes) / np.maximum(n, 1.0)
+    return np.asarray(np.where(n <= n_classes, total, unbiased))
+
+
+def class_divisors(weight: Float, rows: Float, covariance: str) -> Float:
+    """N_k - 1 or N_k of classes, in the unit of the weights."""
+    if covariance == "mle":
+        return weight
+    safe = np.where(rows > 1, rows, 1.0)
+    return np.asarray(weight * np.where(rows > 1, (safe - 1) / safe, 1.0))
 
 
 def plan(schema: Schema, fill: Fill | None) -> SummarizeDiscriminant:
@@ -408,115 +440,6 @@ def weakest_columns(geometry: Geometry, design: Design) -> list[str]:
 def columns_of(design: Design, terms: Mask) -> list[str]:
     """The columns of terms, by name."""
     return [design.schema.columns[j].name for j in dict.fromkeys(design.owner[terms].tolist())]
-
-
-# --- Moments given by the user → class statistics: discriminants without rows --------------------
-
-
-def read_moments(
-    means: ArrayLike,
-    *,
-    covariances: ArrayLike | None,
-    scatters: ArrayLike | None,
-    counts: ArrayLike | None,
-    classes: ArrayLike | None,
-    names: Iterable[str] | None,
-    priors: PriorsLike,
-    unbiased: bool,
-) -> ClassStatistics:
-    """Checked moments. Without counts they are exact, and the weights are shares.
-
-    With counts, covariances are scatters divided by n - 1 (`unbiased`), as in (Sch 4-7b), or by n.
-    """
-    mu = numbers("means", means)
-    if mu.ndim != 2 or mu.shape[0] < 2 or mu.shape[1] < 1:
-        raise ParameterError(
-            f"means has the shape {mu.shape}: give a row a class, two at least, and a column an "
-            "attribute."
-        )
-    K, p = mu.shape
-    labels = _labels(classes, K)
-    n = None if counts is None else _counts(counts, K)
-    if (covariances is None) == (scatters is None):
-        how_many = "neither was" if scatters is None else "both were"
-        raise ParameterError(f"Give either covariances or scatters: {how_many} given.")
-    if n is not None:
-        weight = n
-    else:
-        given = read_priors(priors, labels)
-        # a class that is never expected still has a covariance: then all weigh alike
-        weight = np.full(K, 1 / K) if given is None or (given == 0).any() else given
-    if scatters is not None:
-        if n is None:
-            raise ParameterError("scatters are sums over rows: give counts with them.")
-        scatter = _matrices("scatters", scatters, K, p)
-    else:
-        unit: Float = np.maximum(weight - 1, 0.0) if n is not None and unbiased else weight
-        scatter = unit[:, None, None] * _matrices("covariances", covariances, K, p)
-    center = weight @ mu / weight.sum()
-    stats = ClassStatistics(
-        design=Design(Schema(_columns(names, p), labels)),
-        weight=weight,
-        rows=np.zeros(K) if n is None else n,
-        center=center,
-        gap=mu - center,
-        scatter=scatter,
-        third=np.full((K, p), np.nan),
-        fourth=np.full(K, np.nan),
-        exact=n is None,
-    )
-    return without_rounding(stats)
-
-
-def _labels(given: ArrayLike | None, K: int) -> Values:
-    if given is None:
-        return tuple(range(K))
-    raw = np.asarray(given, dtype=object).ravel().tolist()
-    try:
-        labels = tuple(as_value(label) for label in raw)
-    except TypeError:
-        labels = ()
-    if None in labels or len(labels) != K or labels != sort_values(labels):  # type: ignore[arg-type]
-        raise ParameterError(
-            f"classes={given!r} must name the {K} classes of means, each once and in sorted order."
-        )
-    return labels  # type: ignore[return-value]
-
-
-def _counts(given: ArrayLike, K: int) -> Float:
-    counts = numbers("counts", given)
-    if counts.shape != (K,) or (counts <= 0).any():
-        raise ParameterError(
-            f"counts={given!r} must hold a number above 0 for each of {K} classes."
-        )
-    return counts
-
-
-def _matrices(name: str, given: ArrayLike | None, K: int, p: int) -> Float:
-    matrices = numbers(name, given)
-    if matrices.shape == (p, p) and name == "covariances":
-        matrices = np.broadcast_to(matrices, (K, p, p))
-    if matrices.shape != (K, p, p):
-        raise ParameterError(
-            f"{name} has the shape {matrices.shape}: give {K} matrices of {p} × {p}, or one where "
-            "covariances are common."
-        )
-    diagonal = np.sqrt(np.abs(np.einsum("kjj->kj", matrices)))
-    off = np.abs(matrices - matrices.transpose(0, 2, 1))
-    if (off > 1e-8 * diagonal[:, :, None] * diagonal[:, None, :]).any():
-        raise ParameterError(f"{name} must be symmetric.")
-    scale = np.where(diagonal > 0, diagonal, 1.0)
-    least = np.linalg.eigvalsh(matrices / (scale[:, :, None] * scale[:, None, :])).min()
-    if least < -1e-8 * p:
-        raise ParameterError(f"{name} must not have negative eigenvalues: no rows can give them.")
-    return np.asarray((matrices + matrices.transpose(0, 2, 1)) / 2)
-
-
-def _columns(names: Iterable[str] | None, p: int) -> tuple[ColumnSchema, ...]:
-    listed = [f"x{j}" for j in range(p)] if names is None else list(names)
-    if len(listed) != p or len(set(listed)) != p or not all(isinstance(n, str) for n in listed):
-        raise ParameterError(f"names={names!r} must name the {p} columns of means, each once.")
-    return tuple(ColumnSchema(name, "number") for name in listed)
 
 
 # Canonical directions: those along which class means lie far apart, measured by what is within.

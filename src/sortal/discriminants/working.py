@@ -13,8 +13,8 @@ from sortal.discriminants.classical.statistics import (
     linear_statistics_tables,
     quadratic_statistics_tables,
 )
-from sortal.discriminants.linear_functions import boundary
-from sortal.records.tables import Working, matrix_table, table_of, unique
+from sortal.discriminants.functions import boundary
+from sortal.records.tables import Working, matrix_table, sheet, table_of, unique
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from sortal._typing import Float
     from sortal.data.columns import Values
     from sortal.discriminants.explain import Decided
-    from sortal.discriminants.fisher.learn import FisherModel
-    from sortal.discriminants.linear.learn import IndicatorModel, LinearModel
-    from sortal.discriminants.quadratic.learn import QuadraticModel
+    from sortal.discriminants.fisher import FisherModel
+    from sortal.discriminants.learn import LinearModel, QuadraticModel
+    from sortal.discriminants.regression import IndicatorModel
     from sortal.discriminants.statistics import ClassStatistics
-    from sortal.records.tables import Table
+    from sortal.records.tables import Columns, Table
 
 
 _PAIRS = "Boundaries: zero between the two, positive for the first"
@@ -58,22 +58,29 @@ def score_table(
     classes: Values, functions: Float, labels: Iterable[object], equation: str
 ) -> Table:
     """The functions of rows, and what is said."""
-    pairs = enumerate(zip(functions, labels, strict=True))
-    rows = ((i, *row, str(label)) for i, (row, label) in pairs)
-    return table_of("rows", "Functions of the rows", ("row", *classes, "said"), rows, equation)
+    columns = {"row": range(len(functions)), classes: functions, "said": map(str, labels)}
+    return sheet("rows", "Functions of the rows", columns, equation)
 
 
 def prior_table(classes: Values, prior: Float) -> Table:
     """π_k."""
-    rows = zip(map(str, classes), prior, strict=True)
-    return table_of("priors", "Priors", ("class", "π"), rows, "Bar estimates")
+    return sheet("priors", "Priors", {"class": map(str, classes), "π": prior}, "Bar estimates")
 
 
-def posterior_table(classes: Values, shares: Float, backend: str = "pandas") -> Table:
+def posterior_table(classes: Values, shares: Float, equation: str = "Bar *") -> Table:
     """P(k|x) of rows."""
-    heads = ("row", *(f"P({label}|x)" for label in classes))
-    rows = ((i, *row) for i, row in enumerate(shares))
-    return table_of("posteriors", "Bayes' rule", heads, rows, "Bar *", backend)
+    heads = tuple(f"P({label}|x)" for label in classes)
+    return sheet("posteriors", "Bayes' rule", {"row": range(len(shares)), heads: shares}, equation)
+
+
+def _estimates(model: LinearModel | QuadraticModel, stats: ClassStatistics) -> list[Table]:
+    """π_k and μ_k."""
+    means = np.where(stats.present[:, None], model.center + model.gap, np.nan)
+    axes = model.classes, model.scores.design.terms
+    return [
+        prior_table(model.classes, model.prior),
+        matrix_table("means", "Class means", axes, means, "Bar estimates"),
+    ]
 
 
 def decided_tables(
@@ -98,11 +105,9 @@ def show_linear(model: LinearModel, stats: ClassStatistics, rows: Decided | None
     terms, classes = model.scores.design.terms, model.classes
     square = terms, terms
     root = model.geometry.sphere * np.sqrt(model.divisor)
-    means = np.where(stats.present[:, None], model.center + model.gap, np.nan)
     title = "Σ⁻¹" if root.shape[1] == len(terms) else "Σ⁺, the pseudo-inverse"
     tables = [
-        prior_table(classes, model.prior),
-        matrix_table("means", "Class means", (classes, terms), means, "Bar estimates"),
+        *_estimates(model, stats),
         matrix_table("covariance", "Σ, as used", square, model.covariance, "Bar estimates"),
         matrix_table("inverse", title, square, root @ root.T, "Bar lda"),
         *function_tables(classes, model.functions(), terms, ("Sch LDF", "Bar lda")),
@@ -115,10 +120,11 @@ def show_linear(model: LinearModel, stats: ClassStatistics, rows: Decided | None
 
 def _canonical(model: LinearModel) -> Table:
     """Directions with aᵀΣa = 1, and the variance of the class means along them."""
-    total, found = model.eigenvalues.sum(), zip(model.eigenvalues, model.directions.T, strict=False)
-    rows = ((i + 1, value, value / total, *a) for i, (value, a) in enumerate(found))
-    heads = ("direction", "variance of means", "share", *model.scores.design.terms)
-    return table_of("canonical", "Canonical directions", heads, rows, "Bar rayleigh")
+    a, values = model.directions.T, model.eigenvalues
+    own = values[: len(a)]
+    columns: Columns = {"direction": range(1, len(a) + 1), "variance of means": own}
+    columns |= {"share": own / values.sum(), model.scores.design.terms: a}
+    return sheet("canonical", "Canonical directions", columns, "Bar rayleigh")
 
 
 # --- The quadratic discriminant: covariances, determinants, functions, Bayes' rule ---------------
@@ -127,12 +133,10 @@ def _canonical(model: LinearModel) -> Table:
 def show_quadratic(model: QuadraticModel, stats: ClassStatistics, rows: Decided | None) -> Working:
     """The tables of a fit; with what was said of rows, also their posteriors."""
     terms, classes = model.scores.design.terms, model.classes
-    means = np.where(stats.present[:, None], model.center + model.gap, np.nan)
     inverses = np.array([model.inverse(k) for k in range(len(classes))])
     full = "Σ_k⁻¹" if model.rank == len(terms) else "Σ_k⁻¹ where something varies, else 0"
     tables = [
-        prior_table(classes, model.prior),
-        matrix_table("means", "Class means", (classes, terms), means, "Bar estimates"),
+        *_estimates(model, stats),
         _matrices("covariances", "Σ_k, as used", model, model.covariances, "S 43"),
         _matrices("inverses", full, model, inverses, "Bar qda"),
         _determinants(model),
@@ -159,19 +163,22 @@ def _matrices(
 
 def _determinants(model: QuadraticModel) -> Table:
     """What stands before the exponential of each density."""
-    conditions = [own.condition for own in model.own]
-    rows = zip(map(str, model.classes), model.ranks, conditions, model.log_dets, strict=True)
-    title = f"Determinants; rank of the class's own matrix, of {model.rank}"
     tied = model.rank < len(model.scores.design.terms)
-    heads = ("class", "rank", "condition", "ln det Σ_k" + (" less that of Σ" if tied else ""))
-    return table_of("log_determinants", title, heads, rows, "S 44")
+    columns = {
+        "class": map(str, model.classes),
+        "rank": model.ranks,
+        "condition": [own.condition for own in model.own],
+        "ln det Σ_k" + " less that of Σ" * tied: model.log_dets,
+    }
+    title = f"Determinants; rank of the class's own matrix, of {model.rank}"
+    return sheet("log_determinants", title, columns, "S 44")
 
 
 def _quadratic_functions(model: QuadraticModel) -> list[Table]:
     """c_k and b_k of g_k(x) = c_k + b_kᵀx - ½ xᵀΣ_k⁻¹x; the log-odds of pairs, a row a power."""
     terms, classes = model.scores.design.terms, model.classes
     constants, linear, _ = model.functions(model.log_prior)
-    each = ((str(c), a, *b) for c, a, b in zip(classes, constants, linear, strict=True))
+    each = {"class": map(str, classes), "constant": constants, terms: linear}
     possible = [c for c, a in zip(classes, constants, strict=True) if np.isfinite(a)]
     pairs: list[tuple[object, ...]] = []
     for first, second in combinations(possible, 2):
@@ -182,7 +189,7 @@ def _quadratic_functions(model: QuadraticModel) -> list[Table]:
     heads = ("class", "against", "times", "constant", *terms)
     title = "One function a class: constant and linear part; the rest is -½ xᵀΣ_k⁻¹x"
     return [
-        table_of("functions", title, ("class", "constant", *terms), each, "Bar qda"),
+        sheet("functions", title, each, "Bar qda"),
         table_of("boundaries", _PAIRS, heads, pairs, "Bar qda"),
     ]
 
@@ -207,16 +214,15 @@ def show_fisher(model: FisherModel, shown: ShownRows | None) -> Working:
     whole = model.geometry.sphere.shape[1] == len(terms)
     title = "S⁻¹" if whole else "S⁺"  # the pseudo-inverse
     B, S = model.criterion.B, model.criterion.within
-    sizes = zip(map(str, classes), model.weight, strict=True)
     means = model.center + model.gap
     tables = [
-        table_of("classes", "Classes", ("class", "n"), sizes),
+        sheet("classes", "Classes", {"class": map(str, classes), "n": model.weight}),
         matrix_table("means", "Class means", (classes, terms), means, "Sch 4-5a"),
     ]
     if two:
         apart = "Mean of {} less mean of {}".format(*classes)
-        rows = zip(terms, model.gap[0] - model.gap[1], strict=True)
-        tables.append(table_of("difference", apart, ("term", "difference"), rows, "ZM 20.2"))
+        columns = {"term": terms, "difference": model.gap[0] - model.gap[1]}
+        tables.append(sheet("difference", apart, columns, "ZM 20.2"))
     tag = "ZM 20.2" if two else "S 98"
     tables.append(matrix_table("between", "B, between classes", square, B, tag))
     names = unique([f"scatter {label}" for label in classes])
@@ -241,18 +247,22 @@ def _solution(model: FisherModel, inverse: Float) -> Table:
     """S⁻¹(μ_1 - μ_2), its length, and the unit vector; where J is infinite, the latter alone."""
     terms, w = model.scores.design.terms, model.directions[:, 0]
     if not np.isfinite(model.eigenvalues[0]):
-        title, alone = "The direction without scatter within classes", zip(terms, w, strict=True)
-        return table_of("solution", title, ("term", "w"), alone, "ZM 20.10")
+        title = "The direction without scatter within classes"
+        return sheet("solution", title, {"term": terms, "w": w}, "ZM 20.10")
     raw = inverse @ (model.gap[0] - model.gap[1])
-    rows = [*zip(terms, raw, w, strict=True), ("length", np.linalg.norm(raw), 1.0)]
-    heads = ("term", "S⁻¹(difference)", "w")
-    return table_of("solution", "The direction, directly", heads, rows, "ZM 20.10")
+    columns = {
+        "term": [*terms, "length"],
+        "S⁻¹(difference)": [*raw, np.linalg.norm(raw)],
+        "w": [*w, 1.0],
+    }
+    return sheet("solution", "The direction, directly", columns, "ZM 20.10")
 
 
 def _directions(model: FisherModel) -> list[Table]:
     """Directions, projections, and wᵀBw / wᵀSw again, from the finished direction."""
     found = list(enumerate(model.directions.T, start=1))
-    each = ((i, value, *w) for (i, w), value in zip(found, model.eigenvalues, strict=True))
+    numbers, terms = [i for i, _ in found], model.scores.design.terms
+    each = {"direction": numbers, "λ = J(w)": model.eigenvalues, terms: model.directions.T}
     projected = (
         (i, str(label), m[i - 1], s[i - 1])
         for i, _ in found
@@ -267,11 +277,10 @@ def _directions(model: FisherModel) -> list[Table]:
         )
         for i, w in found
     )
-    heads = ("direction", "λ = J(w)", *model.scores.design.terms)
     own = ("direction", "wᵀBw", "wᵀSw", "J(w)", "separating point")
     scale = ("direction", "class", "m", "s²")
     return [
-        table_of("directions", "Directions of unit length", heads, each, "ZM 20.8"),
+        sheet("directions", "Directions of unit length", each, "ZM 20.8"),
         table_of("projections", "Projected classes", scale, projected, "ZM 20.3"),
         table_of("criterion", "The criterion", own, judged, "ZM 20.7"),
     ]
@@ -284,10 +293,8 @@ def _rows(model: FisherModel, shown: ShownRows) -> list[Table]:
     priors or costs, the densities there. (S 107)
     """
     a = shown.coordinates + model.center @ model.directions
-    along = ((i, *row) for i, row in enumerate(a))
-    title = "Coordinates a = wᵀx of the rows"
-    heads = ("row", *(f"a{i + 1}" for i in range(a.shape[1])))
-    coordinates = table_of("rows", title, heads, along, "Sch 4-3")
+    along = {"row": range(len(a)), tuple(f"a{i + 1}" for i in range(a.shape[1])): a}
+    coordinates = sheet("rows", "Coordinates a = wᵀx of the rows", along, "Sch 4-3")
     if model.threshold is not None:
         values, decides = shown.coordinates[:, :1] - model.threshold, ["a1 less separating point"]
         title, tag = "The side of the separating point: positive for the first class", "Sch 4-3"
@@ -300,12 +307,9 @@ def _rows(model: FisherModel, shown: ShownRows) -> list[Table]:
         values, decides = np.square(apart).sum(axis=2), [f"d² from {c}" for c in model.classes]
         values[:, model.weight == 0] = np.inf
         title, tag = "Squared distances from the projected means, where wᵀSw = 1", "S 99"
-    pairs = enumerate(zip(values, shown.labels, strict=True))
-    rows = ((i, *row, str(label)) for i, (row, label) in pairs)
-    return [
-        coordinates,
-        table_of("verdicts", title, ("row", *decides, "predicted"), rows, tag),
-    ]
+    labels = map(str, shown.labels)
+    verdicts = {"row": range(len(a)), tuple(decides): values, "predicted": labels}
+    return [coordinates, sheet("verdicts", title, verdicts, tag)]
 
 
 # --- Regression on class indicators --------------------------------------------------------------
@@ -316,9 +320,9 @@ def show_indicator(model: IndicatorModel, functions: Float | None) -> Working:
     terms, classes = model.scores.design.terms, model.classes
     functions_of_x = model.scores.intercepts, model.scores.weights.T
     means, tag = model.center + model.gap, "Bar indicator"
-    shares = zip(map(str, classes), model.shares, strict=True)
+    shares = {"class": map(str, classes), "share": model.shares}
     tables = [
-        table_of("shares", "Shares of the classes", ("class", "share"), shares),
+        sheet("shares", "Shares of the classes", shares),
         matrix_table("means", "Class means", (classes, terms), means, "Sch 4-5a"),
         matrix_table("total", "S_T, of all rows", (terms, terms), model.total, tag),
         *function_tables(classes, functions_of_x, terms, (tag, tag)),

@@ -37,8 +37,6 @@ from sortal.kernels.learn import (
 from sortal.kernels.leave_one_out import choose_ridge, leave_out
 from sortal.kernels.model import KernelModel, is_matrix, rows_at_a_time
 from sortal.kernels.working import show_kernel
-from sortal.modelfile.arrays import RecordField, SummaryField
-from sortal.modelfile.fields import Layout
 from sortal.records.tables import Explanations
 from sortal.summaries.counts import DiscriminantSummary
 
@@ -53,7 +51,6 @@ if TYPE_CHECKING:
     from sortal.data.columns import Schema
     from sortal.data.sources import Batch, DataTable, TableSource
     from sortal.decision.scores import Question, ScoredTerms
-    from sortal.kernels.explain import KernelExplanation, KernelRows
     from sortal.kernels.model import KernelFunction
     from sortal.records.tables import Table, Working
 
@@ -153,7 +150,7 @@ def _pack(fitted: KernelFit) -> dict[str, object]:
             "This kernel is a function, and a model file holds data only, no code: use a named "
             "kernel, give the kernel matrix with kernel='precomputed', or pickle the estimator."
         )
-    return {"counts": fitted.summary.counts, "model": fitted.model}
+    return {"summary": fitted.summary.counts, "model": fitted.model}
 
 
 def _unpack(
@@ -163,7 +160,7 @@ def _unpack(
     options: KernelOptions,
 ) -> tuple[KernelBasis, KernelSummary, KernelModel]:
     model: KernelModel = kept["model"]
-    counts: DiscriminantSummary = kept["counts"]
+    counts: DiscriminantSummary = kept["summary"]
     weight, _ = class_counts(counts, model.classes)
     factor = read_class_weight(options.class_weight, model.classes, weight)
     basis = basis_of(model, factor)
@@ -191,7 +188,7 @@ def _agrees(fitted: KernelFit) -> bool:
 
 KERNEL = Learner(
     options=KernelOptions,
-    kept=Layout(counts=SummaryField(DiscriminantSummary), model=RecordField(KernelModel)),
+    kept={"model": KernelModel, "summary": DiscriminantSummary},
     plan=plan_basis,
     later_plan=_later_plan,
     schema=read_schema,
@@ -299,10 +296,17 @@ class KernelDiscriminant(
         project = self._model.project
         return self._pass(self._open(X), ask(project, lambda projected: projected)).answer
 
-    def explain(self, X: TableLike, max_rows: int = 5) -> Explanations[KernelExplanation]:
+    def explain(self, X: TableLike, max_rows: int = 5) -> Explanations:
         """Why: the rows of the basis that pull each row most, to the class said and away from it.
 
-        With costs, what they add to the log-odds is a part of its own.
+        Offset, pulls and the rest add up to ln of P(label|x) / P(against|x); where one of the two
+        classes cannot be, the offset is infinite. pull = coefficient · kernel, to the label if it
+        is positive. With costs, what they add to the log-odds is a part of its own.
+
+        Facts: `posterior` by class; `log_odds` without costs; `by_class`, all pulls added up by the
+        class of the row that pulls; `n_basis` and `basis`, how many rows pull and what they are:
+        "rows" of the fit or "landmarks" among them, which stand for the rows around them; and
+        `filled`, the columns for whose missing or unknown value their mean stands.
 
         Parameters
         ----------
@@ -311,10 +315,10 @@ class KernelDiscriminant(
             How many basis rows are named; the rest is added up.
         """
         whole_number("max_rows", max_rows, 1)
-        rows, backend = self._read_rows(X)
+        rows = self._pass(self._open(X), read_kernel_rows(self._model))
         refuse_one_class(self._schema.classes, "explain")
         made = explain_rows(self._model, rows, self._fitted.read_costs(), max_rows)
-        return Explanations(made, range(len(rows.u)), backend)
+        return self._framed(Explanations(made, range(len(rows.u))), X)
 
     def working(self, X: TableLike | None = None, max_rows: int = 20) -> Working:
         """The numbers of this fit: K, M, N, a, projections; of rows X, projections and posteriors.
@@ -327,12 +331,8 @@ class KernelDiscriminant(
         """
         whole_number("max_rows", max_rows, 1)
         model = self._model
-        rows, backend = (None, self._backend) if X is None else self._read_rows(X)
-        return show_kernel(model, rows, self._fitted.read_costs(), max_rows, backend)
-
-    def _read_rows(self, X: TableLike) -> tuple[KernelRows, str]:
-        model, source = self._model, self._open(X)
-        return self._pass(source, read_kernel_rows(model)), source.table.backend or self._backend
+        rows = None if X is None else self._pass(self._open(X), read_kernel_rows(model))
+        return self._framed(show_kernel(model, rows, self._fitted.read_costs(), max_rows), X)
 
     @property
     def priors_(self) -> Float:
@@ -415,7 +415,7 @@ class KernelDiscriminant(
         found = self._model.curve
         if found is None:
             raise AttributeError("loo_curve_ exists after a fit with ridge='loo'.")
-        return replace(found, backend=self._backend)
+        return self._framed(found)
 
     @property
     def _n_features_out(self) -> int:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from sortal.data.columns import as_numbers, given_values
 from sortal.decision.posterior import Decisions, difference, posterior
 from sortal.engines import total
 from sortal.errors import agreed
-from sortal.records.tables import Table
+from sortal.records.tables import Explanation, Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,122 +19,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sortal._typing import Counts, Float, Mask
-    from sortal.data.columns import Value, Values
     from sortal.data.sources import Batch
     from sortal.kernels.model import KernelModel
     from sortal.records.tables import Cell
 
 
-Mark = Literal["missing", "unknown"]
-
 # Columns without a usable value that a title names.
 _MOST_NAMED = 3
-
-
-@dataclass(frozen=True)
-class KernelContribution:
-    """A row of the fit: pull = coefficient · kernel, to the class said if it is positive.
-
-    `kernel` is k(row, x), which for rbf and laplacian is 1 where both are the same and falls to 0
-    with their distance. `id` is the row's number in the fit; its cells are not told.
-    """
-
-    id: int
-    label: Value
-    kernel: float
-    coefficient: float
-    pull: float
-
-
-@dataclass(frozen=True)
-class ImputedColumn:
-    """A column for which the row has no value, or one never fitted: its mean stands there."""
-
-    attribute: str
-    value: Value | None
-    mark: Mark
-
-
-@dataclass(frozen=True)
-class KernelExplanation:
-    """offset + Σ pulls + rest = log_odds = ln of P(label|x) / P(against|x).
-
-    `against` is the most probable of the other classes. `total` is log_odds + `costs`, what costs
-    add to the log-odds (None without costs): it is at least 0, because the label has the least
-    expected cost. Listed are the strongest pulls to `label`,
-    then the strongest to `against`; `rest` adds up all others of the `n_basis` rows that the model
-    consists of. `by_class` adds up all pulls by the class of the row that pulls. `basis` is what
-    these rows are: "rows" of the fit, or "landmarks" among them; a landmark stands for the rows
-    around it and may pull away from its own class. Where one of the two classes cannot be, the
-    offset is infinite.
-    """
-
-    label: Value
-    against: Value
-    classes: Values
-    posterior: tuple[float, ...]
-    log_odds: float
-    offset: float
-    pulls: tuple[KernelContribution, ...]
-    rest: float
-    by_class: tuple[float, ...]
-    n_basis: int
-    basis: str
-    filled: tuple[ImputedColumn, ...]
-    costs: float | None
-    total: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain lists and strings, ready for JSON; infinities as the words inf and -inf."""
-        return {name: _plain(value) for name, value in vars(self).items()}
-
-    def to_table(self, backend: str = "pandas") -> Table:
-        """Offset, pulls, the rest, costs and their total, without digits that are rounding only."""
-        one, n_others = self.basis.removesuffix("s"), self.n_basis - len(self.pulls)
-        blank = (None,) * 4
-        rows: list[tuple[Cell, ...]] = [("offset", *blank, _tidy(self.offset))]
-        rows += [(one, p.id, p.label, p.kernel, p.coefficient, _tidy(p.pull)) for p in self.pulls]
-        if n_others:
-            others = f"{n_others} more {agreed(n_others, one, self.basis)}"
-            rows.append((others, *blank, _tidy(self.rest)))
-        if self.costs is not None:
-            rows.append(("costs", *blank, _tidy(self.costs)))
-        last = "log-odds" if self.costs is None else "total"
-        rows.append((last, *blank, _tidy(self.total)))
-        columns = ("part", "id", "class", "kernel", "coefficient", "pull")
-        return Table("pulls", _title(self), columns, tuple(rows), "S 94", backend)
-
-    def __str__(self) -> str:
-        return str(self.to_table())
-
-
-def _title(made: KernelExplanation) -> str:
-    """Which two classes are compared, where pulls go, and which cells had no value."""
-    share = made.posterior[made.classes.index(made.label)]
-    said = f"{made.label} (P = {share:.4g}) against {made.against}: positive pulls are to "
-    said += f"{made.label}, negative to {made.against}"
-    for mark in ("missing", "unknown"):
-        names = [cell.attribute for cell in made.filled if cell.mark == mark]
-        more = len(names) - _MOST_NAMED
-        told = [*names[:_MOST_NAMED], *([f"{more} more"] if more > 0 else [])]
-        said += f"; {mark}: {', '.join(told)}" if told else ""
-    return said
-
-
-def _tidy(value: float) -> float:
-    """Without digits that are rounding only, and without a sign of zero."""
-    return round(value, 12) + 0.0
-
-
-def _plain(value: object) -> object:
-    """JSON has neither tuples nor infinities."""
-    if isinstance(value, tuple):
-        own = KernelContribution | ImputedColumn
-        return [asdict(one) if isinstance(one, own) else one for one in value]
-    return str(value) if isinstance(value, float) and not np.isfinite(value) else value
-
-
-# --- Making them ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +39,7 @@ class ExplainKernel:
     verdicts: Decisions
     max_rows: int
 
-    def __call__(self, i: int) -> KernelExplanation:
+    def __call__(self, i: int) -> Explanation:
         """Explain one row."""
         model, (label, against) = self.model, self.verdicts.pair(i)
         if np.isneginf(self.log_joint[i]).all():  # a row that no class can produce: the prior says
@@ -158,33 +49,64 @@ class ExplainKernel:
         kernel = model.with_basis(self.rows.u[i : i + 1])[0]
         pulls = coefficients * kernel
         listed = _strongest(pulls, self.max_rows)
-        left, log_odds = np.delete(pulls, listed), offset + float(pulls.sum())
+        log_odds = offset + float(pulls.sum())
         costs, total = self.verdicts.with_costs(i, log_odds)
-        return KernelExplanation(
+        basis = "landmarks" if model.solver == "landmarks" else "rows"
+        one, n_others, blank = basis[:-1], len(pulls) - len(listed), (None,) * 4
+        lines: list[tuple[Cell, ...]] = [("offset", *blank, offset)]
+        numbers = zip(kernel[listed], coefficients[listed], pulls[listed], strict=True)
+        for j, row in zip(listed, numbers, strict=True):
+            front = one, int(model.ids[j]), model.classes[int(model.codes[j])]
+            lines.append((*front, *map(float, row)))
+        if n_others:
+            others = f"{n_others} more {agreed(n_others, one, basis)}"
+            lines.append((others, *blank, float(np.delete(pulls, listed).sum())))
+        if costs is not None:
+            lines.append(("costs", *blank, costs))
+        filled = self._filled(i)
+        title = self._title(i, label, against, filled)
+        heads = ("part", "id", "class", "kernel", "coefficient", "pull")
+        return Explanation(
             label=model.classes[label],
             against=model.classes[against],
             classes=model.classes,
-            posterior=tuple(self.shares[i].tolist()),
-            log_odds=log_odds,
-            offset=offset,
-            pulls=tuple(_pull(model, j, kernel[j], coefficients[j]) for j in listed),
-            rest=float(left.sum()),
-            by_class=tuple(np.bincount(model.codes, pulls, len(model.classes)).tolist()),
-            n_basis=len(pulls),
-            basis="landmarks" if model.solver == "landmarks" else "rows",
-            filled=tuple(self._filled(i)),
-            costs=costs,
             total=total,
+            parts=Table("pulls", title, heads, tuple(lines), "S 94"),
+            amount="pull",
+            last=("log-odds" if costs is None else "total", *blank, total),
+            facts={
+                "posterior": tuple(self.shares[i].tolist()),
+                "log_odds": log_odds,
+                "by_class": tuple(np.bincount(model.codes, pulls, len(model.classes)).tolist()),
+                "n_basis": len(pulls),
+                "basis": basis,
+                "filled": filled,
+            },
         )
 
-    def _filled(self, i: int) -> list[ImputedColumn]:
+    def _filled(self, i: int) -> tuple[dict[str, Any], ...]:
         """The columns of a row for which their mean stands."""
-        columns = self.model.inputs.design.schema.columns
-        found = []
-        for j in np.flatnonzero(self.rows.filled[i]).tolist():
-            mark: Mark = "unknown" if self.rows.new[i, j] else "missing"
-            found.append(ImputedColumn(columns[j].name, self.rows.given[i, j], mark))
-        return found
+        names, rows = self.model.inputs.design.schema.names, self.rows
+        return tuple(
+            {
+                "attribute": names[j],
+                "value": rows.given[i, j],
+                "mark": "unknown" if rows.new[i, j] else "missing",
+            }
+            for j in np.flatnonzero(rows.filled[i]).tolist()
+        )
+
+    def _title(self, i: int, label: int, against: int, filled: tuple[dict[str, Any], ...]) -> str:
+        """Which two classes are compared, where pulls go, and which cells had no value."""
+        a, b = (self.model.classes[k] for k in (label, against))
+        said = f"{a} (P = {self.shares[i, label]:.4g}) against {b}: positive pulls are to "
+        said += f"{a}, negative to {b}"
+        for mark in ("missing", "unknown"):
+            names = [cell["attribute"] for cell in filled if cell["mark"] == mark]
+            more = len(names) - _MOST_NAMED
+            told = [*names[:_MOST_NAMED], *([f"{more} more"] if more > 0 else [])]
+            said += f"; {mark}: {', '.join(told)}" if told else ""
+        return said
 
 
 def explain_rows(
@@ -224,12 +146,6 @@ def _strongest(pulls: Float, max_rows: int) -> list[int]:
         np.argsort(pulls, kind="stable")[:max_rows],
     )
     return [*up[pulls[up] > 0].tolist(), *down[pulls[down] < 0].tolist()]
-
-
-def _pull(model: KernelModel, j: int, kernel: float, coefficient: float) -> KernelContribution:
-    label = model.classes[int(model.codes[j])]
-    pull = float(coefficient * kernel)
-    return KernelContribution(int(model.ids[j]), label, float(kernel), float(coefficient), pull)
 
 
 # --- Rows as a kernel discriminant sees them, for whoever looks at single ones -------------------

@@ -15,7 +15,7 @@ from scipy.linalg import solve_triangular
 from scipy.linalg.blas import dtrsm
 
 from sortal.errors import FormatError, InputError
-from sortal.summaries.moments import ClassTiles
+from sortal.summaries.class_moments import ClassTiles
 
 if TYPE_CHECKING:
     from sortal._typing import Counts, Float, Places

@@ -28,10 +28,10 @@ from sortal.decision.options import (
     read_priors,
 )
 from sortal.discriminants.leave_one_out import read_fitted
-from sortal.discriminants.linear.learn import unbiased_divisor
 from sortal.discriminants.statistics import (
     multiply,
     multiply_rows,
+    pooled_divisor,
     read_statistics,
     refuse_weightless,
     report_missing,
@@ -78,8 +78,8 @@ from sortal.kernels.solve import (
     solve_features,
     solved_form,
 )
+from sortal.summaries.class_moments import ClassTiles, measure_tiles
 from sortal.summaries.counts import DiscriminantSummary, count_rows, sizes_of
-from sortal.summaries.moments import ClassTiles, measure_tiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -548,7 +548,7 @@ def learn(
         scatters=solution.scatters,
         weight=problem.weighed[0],
         prior=problem.prior,
-        divisor=unbiased_divisor(*problem.weighed),
+        divisor=float(pooled_divisor(*problem.weighed)),
         condition=solution.condition,
         curve=curve,
     )

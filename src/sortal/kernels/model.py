@@ -3,40 +3,29 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, get_args
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.linalg import eigvalsh
 from scipy.spatial.distance import cdist
 
+from sortal._typing import Counts, Float
+from sortal.data.columns import Design, Values
 from sortal.decision.options import as_real, is_whole, non_negative, numbers
 from sortal.decision.posterior import log_of
 from sortal.decision.scores import Mapped
-from sortal.discriminants.linear_functions import TermBlock
+from sortal.discriminants.functions import TermBlock
 from sortal.errors import InputError, ParameterError, brief
-from sortal.modelfile.arrays import Array, RecordField
-from sortal.modelfile.fields import (
-    INF,
-    FromSchema,
-    Layout,
-    Number,
-    OptionalField,
-    Whole,
-    Word,
-    check_prior,
-    need,
-)
+from sortal.modelfile.fields import INF, check_prior, need
+from sortal.modelfile.record import limits, of_schema, record
 from sortal.records.tables import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import ArrayLike
-
-    from sortal._typing import Counts, Float, Mask
-    from sortal.data.columns import Design, Values
+    from sortal._typing import Mask
     from sortal.data.sources import Batch
 
 
@@ -73,24 +62,17 @@ def is_matrix(options: HasKernel) -> bool:
     return kernel_name(options.kernel) == "precomputed"
 
 
-@dataclass(frozen=True)
+@record(eq=True)
 class KernelFunction:
     """k(u, u') of inputs u: rbf exp(-γ‖u - u'‖²), laplacian exp(-γ‖u - u'‖₁), poly
     (γ uᵀu' + coef0)^degree, linear uᵀu'; or a function of two matrices of inputs.
     """
 
-    name: str = "rbf"
-    gamma: float = 1.0
-    degree: int = 2
-    coef0: float = 0.0
+    name: str = limits(among=get_args(KernelName), default="rbf")
+    gamma: float = limits(least=0.0, default=1.0)
+    degree: int = limits(least=1, default=2)
+    coef0: float = limits(least=0.0, default=0.0)
     function: Callable[[Float, Float], ArrayLike] | None = field(default=None, compare=False)
-
-    LAYOUT: ClassVar[Layout] = Layout(
-        name=Word(get_args(KernelName)),
-        gamma=Number(least=0.0),
-        degree=Whole(least=1),
-        coef0=Number(least=0.0),
-    )
 
     def matrix(self, A: Float, B: Float, out: Float | None = None) -> Float:
         """k(a, b), a row for each of A and a column for each of B; in `out`, if there is one."""
@@ -230,21 +212,14 @@ class ReadInputs:
     unknown: Mask
 
 
-@dataclass(frozen=True, eq=False)
+@record()
 class KernelInputs:
     """u = (x - shift) · factor over the terms of a design; `fill` stands for what is not known."""
 
     design: Design
-    shift: Float
-    factor: Float
-    fill: Float
-
-    LAYOUT: ClassVar[Layout] = Layout(
-        design=FromSchema("design"),
-        shift=Array("f8", "terms"),
-        factor=Array("f8", "terms", least=0.0),
-        fill=Array("f8", "terms"),
-    )
+    shift: Float = limits("terms")
+    factor: Float = limits("terms", least=0.0)
+    fill: Float = limits("terms")
 
     def __call__(self, batch: Batch) -> ReadInputs:
         """The inputs of a block."""
@@ -355,7 +330,7 @@ def rows_at_a_time(n_basis: int) -> int:
     return max(1, min(TILE_ROWS, TILE_CELLS // max(1, n_basis)))
 
 
-@dataclass(frozen=True, eq=False)
+@record()
 class KernelModel:
     """Directions Σ_j a_j φ(x_j) of the feature space, one a column of `coefs`, of unit length each.
 
@@ -367,51 +342,27 @@ class KernelModel:
     out rows.
     """
 
-    classes: Values
+    classes: Values = of_schema()
     kernel: KernelFunction
     inputs: KernelInputs
-    basis: Float
-    ids: Counts
-    codes: Counts
-    weight_of_basis: Float
-    solver: str
-    penalty: str
-    ridge: float
-    mu: float
-    coefs: Float
-    eigenvalues: Float
-    lengths: Float
-    means: Float
-    scatters: Float
-    weight: Float
-    prior: Float
-    divisor: float
-    condition: float
+    basis: Float = limits("basis", "inputs")
+    ids: Counts = limits("basis", least=0)
+    codes: Counts = limits("basis", least=0)
+    weight_of_basis: Float = limits("basis", least=0.0)
+    solver: str = limits(among=get_args(Solver))
+    penalty: str = limits(among=get_args(Penalty))
+    ridge: float = limits(least=0.0)
+    mu: float = limits(least=0.0)
+    coefs: Float = limits("basis", "directions")
+    eigenvalues: Float = limits("directions", least=0.0, most=INF)
+    lengths: Float = limits("directions", least=0.0)
+    means: Float = limits("classes", "directions")
+    scatters: Float = limits("classes", "directions", least=0.0)
+    weight: Float = limits("classes", least=0.0)
+    prior: Float = limits("classes", least=0.0)
+    divisor: float = limits(least=0.0)
+    condition: float = limits(least=0.0, most=INF)
     curve: Table | None = None
-
-    LAYOUT: ClassVar[Layout] = Layout(
-        classes=FromSchema("classes"),
-        kernel=RecordField(KernelFunction),
-        inputs=RecordField(KernelInputs),
-        basis=Array("f8", "basis", "inputs"),
-        ids=Array("i8", "basis", least=0),
-        codes=Array("i8", "basis", least=0),
-        weight_of_basis=Array("f8", "basis", least=0.0),
-        solver=Word(get_args(Solver)),
-        penalty=Word(get_args(Penalty)),
-        ridge=Number(least=0.0),
-        mu=Number(least=0.0),
-        coefs=Array("f8", "basis", "directions"),
-        eigenvalues=Array("f8", "directions", least=0.0, most=INF),
-        lengths=Array("f8", "directions", least=0.0),
-        means=Array("f8", "classes", "directions"),
-        scatters=Array("f8", "classes", "directions", least=0.0),
-        weight=Array("f8", "classes", least=0.0),
-        prior=Array("f8", "classes", least=0.0),
-        divisor=Number(least=0.0),
-        condition=Number(least=0.0, most=INF),
-        curve=OptionalField(RecordField(Table)),
-    )
 
     def check(self) -> None:
         """Refuse, of a model from a file, what no fit could have made."""

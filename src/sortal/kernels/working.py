@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +11,7 @@ from scipy.linalg import eigvalsh
 from sortal.decision.geometry import EPS
 from sortal.decision.posterior import decide, posterior
 from sortal.discriminants.working import posterior_table
-from sortal.records.tables import Table, Working, matrix_table, unique
+from sortal.records.tables import Table, Working, matrix_table, sheet, unique, whole_cells
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sortal._typing import Counts, Float
     from sortal.kernels.explain import KernelRows
     from sortal.kernels.model import KernelModel
-    from sortal.records.tables import Cell
+    from sortal.records.tables import Cell, Columns
 
 
 # Kernel discriminant analysis by the book, line by line: for few rows, and to check others by.
@@ -158,12 +158,11 @@ def show_book(model: KernelModel, K: Float) -> list[Table]:
 
 def show_landmarks(model: KernelModel, K: Float) -> list[Table]:
     """What is kept where landmarks are the basis: the other rows are not."""
-    heads, ids = ("id", "class", "weight", *_each(model, "a")), model.ids.tolist()
-    title = "Coefficients a of the landmarks, aᵀKa = 1"
-    rows = tuple(zip(*_fronts(model), *model.coefs.T.tolist(), strict=True))
+    ids, title = model.ids.tolist(), "Coefficients a of the landmarks, aᵀKa = 1"
+    columns = _fronts(model) | {tuple(_each(model, "a")): model.coefs}
     return [
         _matrix("kernel", "K, the kernel matrix of the landmarks", (ids, ids), K, ""),
-        Table("solution", title, heads, rows, "ZM 20.21"),
+        sheet("solution", title, columns, "ZM 20.21"),
     ]
 
 
@@ -171,14 +170,11 @@ def _solution(model: KernelModel, made: Matrices) -> Table:
     """a, the two sides of the eigenproblem, and the projections of the rows themselves."""
     left, right = both_sides(made, model.coefs, model.eigenvalues)
     p = project(model.coefs, made.K)
-    known = [[None if np.isnan(x) else x for x in column] for column in right.T.tolist()]
-    by_direction = zip(model.coefs.T.tolist(), left.T.tolist(), known, p.T.tolist(), strict=True)
-    columns = [column for four in by_direction for column in four]
     kinds = [_each(model, what) for what in ("a", "Ma", "λ(N + P)a", "p")]
-    heads = [head for four in zip(*kinds, strict=True) for head in four]
-    rows: tuple[tuple[Cell, ...], ...] = tuple(zip(*_fronts(model), *columns, strict=True))
+    heads = tuple(head for four in zip(*kinds, strict=True) for head in four)
+    four = np.stack([model.coefs, left, right, p], axis=2).reshape(len(p), len(heads))
     title = "Lines 7 and 8: Ma = λ(N + P)a, scaled to aᵀKa = 1; projections p = Ka"
-    return Table("solution", title, ("id", "class", "weight", *heads), rows, "ZM 20.21")
+    return sheet("solution", title, _fronts(model) | {heads: four}, "ZM 20.21")
 
 
 def _criterion(model: KernelModel, made: Matrices) -> Table:
@@ -194,10 +190,10 @@ def _criterion(model: KernelModel, made: Matrices) -> Table:
     return Table("criterion", "The criterion", heads, tuple(rows), "ZM 20.20")
 
 
-def _fronts(model: KernelModel) -> tuple[list[Cell], list[Cell], list[Cell]]:
+def _fronts(model: KernelModel) -> Columns:
     """Id, class and weight of each row of the basis."""
-    labels: list[Cell] = [str(model.classes[c]) for c in model.codes]
-    return model.ids.tolist(), labels, model.weight_of_basis.tolist()
+    labels = [str(model.classes[c]) for c in model.codes]
+    return {"id": model.ids, "class": labels, "weight": model.weight_of_basis}
 
 
 def _each(model: KernelModel, what: str) -> list[str]:
@@ -209,7 +205,7 @@ def _each(model: KernelModel, what: str) -> list[str]:
 def _matrix(
     name: str, title: str, heads: tuple[Sequence[object], Sequence[object]], matrix: Float, tag: str
 ) -> Table:
-    return matrix_table(name, title, heads, matrix, tag, "pandas")
+    return matrix_table(name, title, heads, matrix, tag)
 
 
 # Eigenvalues take time by the cube of the rows: some seconds for these.
@@ -230,7 +226,7 @@ _READS = {"rbf": ("gamma",), "laplacian": ("gamma",), "poly": ("gamma", "coef0",
 
 
 def show_kernel(
-    model: KernelModel, rows: KernelRows | None, costs: Float | None, max_rows: int, backend: str
+    model: KernelModel, rows: KernelRows | None, costs: Float | None, max_rows: int
 ) -> Working:
     """The tables of a fit; with rows, also their projections and posteriors.
 
@@ -249,8 +245,7 @@ def show_kernel(
         tables.append(model.curve)
     if rows is not None:
         tables += _rows(model, rows, costs)
-    named = tuple(replace(table, backend=backend) for table in tables)
-    return Working(f"Kernel discriminant: {_describe(model)}", named)
+    return Working(f"Kernel discriminant: {_describe(model)}", tuple(tables))
 
 
 def _describe(model: KernelModel) -> str:
@@ -283,7 +278,7 @@ def _no_matrix(model: KernelModel) -> Table:
 def _sizes(model: KernelModel) -> Table:
     kernel = model.kernel
     numbers: list[tuple[str, Cell]] = [
-        ("weight of all rows", _whole(float(model.weight.sum()))),
+        ("weight of all rows", whole_cells([model.weight.sum()])[0]),
         ("classes", len(model.classes)),
         ("solver", model.solver),
         ("landmarks" if model.solver == "landmarks" else "rows of the basis", len(model.ids)),
@@ -304,47 +299,44 @@ def _inputs(model: KernelModel) -> list[Table]:
     inputs = model.inputs
     if model.kernel.name == "precomputed":
         return []
-    numbers = zip(
-        inputs.design.terms,
-        inputs.shift.tolist(),
-        inputs.factor.tolist(),
-        inputs.fill.tolist(),
-        strict=True,
-    )
-    heads = ("term", "shift", "factor", "fill")
+    columns: Columns = {"term": inputs.design.terms, "shift": inputs.shift}
+    columns |= {"factor": inputs.factor, "fill": inputs.fill}
     title = "Inputs u = (x - shift) · factor; a missing value takes fill"
-    return [Table("inputs", title, heads, tuple(numbers), "S 84")]
+    return [sheet("inputs", title, columns, "S 84")]
 
 
 def _classes(model: KernelModel) -> Table:
-    n, prior = model.weight.tolist(), model.prior.tolist()
-    rows = tuple((str(c), _whole(a), b) for c, a, b in zip(model.classes, n, prior, strict=True))
-    return Table("classes", "Classes", ("class", "n", "π"), rows)
+    weight = whole_cells(model.weight)
+    columns = {"class": map(str, model.classes), "n": weight, "π": model.prior}
+    return sheet("classes", "Classes", columns)
 
 
 def _directions(model: KernelModel, K: Float | None) -> Table:
     """λ with the penalty, J without it, and lengths of the direction."""
     a, values = model.coefs, direction_criteria(model.means, model.scatters, model.weight)
     values = np.where(np.isinf(model.eigenvalues), np.inf, values)
-    length = [None] * a.shape[1] if K is None else (a * (K @ a)).sum(axis=0).tolist()
-    numbers = range(1, a.shape[1] + 1), model.eigenvalues.tolist(), values.tolist()
-    rows = tuple(zip(*numbers, length, model.lengths.tolist(), strict=True))
+    columns = {
+        "direction": range(1, a.shape[1] + 1),
+        "λ": model.eigenvalues,
+        "J, no penalty": values,
+        "aᵀKa": [None] * a.shape[1] if K is None else (a * (K @ a)).sum(axis=0),
+        "ℓ": model.lengths,
+    }
     title = "Directions w = Σ_j a_j φ(x_j), ℓ = √aᵀ(N + P)a"
     if np.isinf(model.eigenvalues).any():
         title += "; where no class has scatter, a least one is assumed in ℓ"
-    heads = ("direction", "λ", "J, no penalty", "aᵀKa", "ℓ")
-    return Table("directions", title, heads, rows, "ZM 20.11")
+    return sheet("directions", title, columns, "ZM 20.11")
 
 
 def _projections(model: KernelModel) -> Table:
-    rows: list[tuple[Cell, ...]] = [
-        (q + 1, str(label), float(model.means[c, q]), float(model.scatters[c, q]))
-        for q in range(model.coefs.shape[1])
-        for c, label in enumerate(model.classes)
-        if model.weight[c] > 0
-    ]
-    heads = ("direction", "class", "m", "s²")
-    return Table("projections", "Projected classes", heads, tuple(rows), "ZM 20.16")
+    there, n = np.flatnonzero(model.weight > 0), model.coefs.shape[1]
+    columns = {
+        "direction": np.repeat(np.arange(1, n + 1), len(there)),
+        "class": [str(model.classes[c]) for c in there] * n,
+        "m": model.means[there].T.ravel(),
+        "s²": model.scatters[there].T.ravel(),
+    }
+    return sheet("projections", "Projected classes", columns, "ZM 20.16")
 
 
 def _spectrum(K: Float) -> Table:
@@ -353,11 +345,10 @@ def _spectrum(K: Float) -> Table:
     found = eigvalsh(K, subset_by_index=(max(0, n - _EIGENVALUES), n - 1))[::-1]
     found = found[found > n * EPS * found[0]]  # others are rounding only
     shares = found / trace
-    together = np.cumsum(shares).tolist()
-    cells = zip(found.tolist(), shares.tolist(), together, strict=True)
+    columns: Columns = {"number": range(1, len(found) + 1), "eigenvalue": found}
+    columns |= {"share of the sum": shares, "together": np.cumsum(shares)}
     title = f"The largest of {n:,} eigenvalues of K, whose sum is {trace:.6g}"
-    heads = ("number", "eigenvalue", "share of the sum", "together")
-    return Table("spectrum", title, heads, tuple((i + 1, *row) for i, row in enumerate(cells)))
+    return sheet("spectrum", title, columns)
 
 
 # --- Rows ----------------------------------------------------------------------------------------
@@ -368,13 +359,8 @@ def _rows(model: KernelModel, rows: KernelRows, costs: Float | None) -> list[Tab
     p = rows.projections
     shares = posterior(model.log_densities(p) + model.log_prior, model.prior)
     said = [str(model.classes[k]) for k in decide(shares, costs)]
-    cells = tuple((i, *row, said[i]) for i, row in enumerate(p.tolist()))
-    heads = ("row", *(f"p{q + 1}" for q in range(p.shape[1])), "said")
+    heads = tuple(f"p{q + 1}" for q in range(p.shape[1]))
     title = "Projections p = Σ_j a_j k(x_j, x) of the rows"
-    table = Table("rows", title, heads, cells, "ZM 20.22")
-    return [table, replace(posterior_table(model.classes, shares, ""), equation="S 92")]
-
-
-def _whole(x: float) -> Cell:
-    """Whole weights as whole numbers."""
-    return int(x) if x.is_integer() else x
+    columns = {"row": range(len(p)), heads: p, "said": said}
+    table = sheet("rows", title, columns, "ZM 20.22")
+    return [table, posterior_table(model.classes, shares, "S 92")]

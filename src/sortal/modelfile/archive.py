@@ -1,9 +1,8 @@
 """The model file: a zip of plain members with checksums, written whole or not at all.
 
     manifest.json     what the model is, as JSON
-    arrays/<name>     raw numbers
-    summary           the bytes of the summary of the rows, where there is one
-    SHA256SUMS        the checksums of all other members, as `sha256sum -c` reads them
+    arrays            the raw numbers of all arrays, which the manifest lists
+    SHA256SUMS        the checksums of the other members, as `sha256sum -c` reads them
 
 Members are stored as they are, never compressed, with a fixed date: the same model gives the same
 bytes. A file may come from anywhere: nothing in it is executed or imported, memory is taken in
@@ -12,14 +11,14 @@ proportion to its length, and whatever is not as it should be is a FormatError.
 
 from __future__ import annotations
 
-import io
 import json
 import math
 import struct
 from dataclasses import dataclass
 from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 from zipfile import ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from sortal.data.atomic_write import replace_file
@@ -29,9 +28,9 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Mapping
 
-FORMAT, VERSION = "sortal model", 1
+FORMAT, VERSION = "sortal model", 2
 
-MANIFEST, SUMS = "manifest.json", "SHA256SUMS"
+MANIFEST, ARRAYS, SUMS = "manifest.json", "arrays", "SHA256SUMS"
 
 MOST_JSON = 1 << 26
 
@@ -51,10 +50,10 @@ _NO_ZIP = (BadZipFile, ValueError, RuntimeError, EOFError, OSError, struct.error
 
 @dataclass(frozen=True, eq=False)
 class ArchiveMembers:
-    """What a model file holds: the manifest, and the other members by name."""
+    """What a file holds: the manifest, and the numbers of its arrays, one after another."""
 
     manifest: dict[str, Any]
-    members: Mapping[str, Any]
+    numbers: bytes
 
 
 # --- Writing -------------------------------------------------------------------------------------
@@ -62,9 +61,16 @@ class ArchiveMembers:
 
 def write_archive(path: str | os.PathLike[str], parts: ArchiveMembers) -> None:
     """Write a model file, in the place of an older one if there is one."""
-    members = {MANIFEST: _manifest_text(parts.manifest), **parts.members}
+    with replace_file(path) as draft:
+        zip_members(draft, parts)
+
+
+def zip_members(file: Path | BinaryIO, parts: ArchiveMembers) -> None:
+    """Write a zip, the same bytes every time."""
+    manifest = {"format": FORMAT, "version": VERSION, **parts.manifest}
+    members = {MANIFEST: _manifest_text(manifest), ARRAYS: parts.numbers}
     members[SUMS] = _sums(members)
-    with replace_file(path) as draft, ZipFile(draft, "w", ZIP_STORED) as archive:
+    with ZipFile(file, "w", ZIP_STORED) as archive:
         for name, data in members.items():
             info = ZipInfo(name, _DATE)
             info.external_attr, info.create_system = _MODE, _LINUX
@@ -105,9 +111,13 @@ def read_archive(path: str | os.PathLike[str]) -> ArchiveMembers:
     file = Path(path)
     if file.exists() and not file.is_file() and not file.is_dir():
         raise FormatError(f"{str(path)!r} is no file but a device or a pipe.")
-    data = file.read_bytes()
+    return parse_archive(file.read_bytes(), repr(str(path)))
+
+
+def parse_archive(data: bytes, what: str) -> ArchiveMembers:
+    """The parts of what `zip_members` wrote, checksums checked; `what` names it in messages."""
     try:
-        with ZipFile(io.BytesIO(data)) as archive:
+        with ZipFile(BytesIO(data)) as archive:
             infos = archive.infolist()
             _check_members(infos, len(data))
             members = {info.filename: archive.read(info) for info in infos}
@@ -115,13 +125,15 @@ def read_archive(path: str | os.PathLike[str]) -> ArchiveMembers:
         raise
     except _NO_ZIP as error:
         raise FormatError(
-            f"{str(path)!r} is no model file of sortal, or a damaged one: it cannot be read as a "
+            f"{what} is no model file of sortal, or a damaged one: it cannot be read as a "
             f"zip ({_brief(error)})."
         ) from None
     manifest = _manifest(members.get(MANIFEST, b""))
     _check_sums(members)
-    rest = {name: data for name, data in members.items() if name not in (MANIFEST, SUMS)}
-    return ArchiveMembers(manifest, rest)
+    if set(members) != {MANIFEST, ARRAYS, SUMS}:
+        raise FormatError(f"The file holds other members than {MANIFEST}, {ARRAYS} and {SUMS}.")
+    rest = {name: item for name, item in manifest.items() if name not in ("format", "version")}
+    return ArchiveMembers(rest, members[ARRAYS])
 
 
 def _brief(error: Exception) -> str:
@@ -168,10 +180,11 @@ def _manifest(data: bytes) -> dict[str, Any]:
     version = manifest.get("version")
     if type(version) is not int or version < 1:
         raise FormatError(f"{MANIFEST} names no version of the format: damaged?")
-    if version > VERSION:
+    if version != VERSION:
+        remedy = "install a newer release" if version > VERSION else "fit again, and save"
         raise FormatError(
             f"This model file has version {str(version)[:20]} of the format, and this release of "
-            f"sortal reads {VERSION}: install a newer release."
+            f"sortal reads {VERSION}: {remedy}."
         )
     return manifest
 

@@ -1,36 +1,18 @@
-"""Layouts: a record says once which numbers and arrays it holds, and is written and read by that.
-
-A record is a frozen dataclass with a class variable `LAYOUT`, which has a field of this module for
-each of the dataclass's:
-
-    LAYOUT: ClassVar[Layout] = Layout(
-        schema=FromSchema("schema"),
-        prior=Array("f8", "classes", least=0.0),
-        mean=Array("f8", "classes", "terms"),
-        tried=Maybe(Whole(least=0)),
-    )
-
-Lengths have names. `columns`, `classes`, `terms`, `numbers` and `categories` are those of the
-schema; any other is what the first array says, and the same throughout the record. "nodes+1" is one
-more than `nodes`. A nested record has lengths of its own, except those that are passed to it.
-
-Reading follows the layout, never the file: what a file says beyond it, or otherwise, is a
-FormatError. A record that has a method `check` is asked, when it has been read, whether it makes
-sense.
-"""
+"""Kinds of fields: how one is written into a model file, and read and checked from it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, get_args
 
 import numpy as np
 
 from sortal.data.columns import ColumnSchema, Design, Kind, Schema
-from sortal.errors import FormatError, counted
+from sortal.errors import FormatError, SortalError, counted
+from sortal.modelfile.arrays import TYPES
 from sortal.modelfile.values import (
+    NotPlainError,
     from_plain,
     number_in,
     number_out,
@@ -41,7 +23,10 @@ from sortal.modelfile.values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Mapping
+
+    from _typeshed import DataclassInstance
+    from numpy.typing import ArrayLike, NDArray
 
     from sortal._typing import Float, Plain
     from sortal.data.columns import Value, Values
@@ -50,22 +35,12 @@ if TYPE_CHECKING:
 
 INF = float("inf")
 
-# Types of arrays by their names in a file: little-endian, of so many bytes.
-TYPES: dict[str, np.dtype[Any]] = {
-    "f8": np.dtype("<f8"),
-    "f4": np.dtype("<f4"),
-    "i8": np.dtype("<i8"),
-    "i4": np.dtype("<i4"),
-    "i1": np.dtype("i1"),
-    "b1": np.dtype("?"),
-}
-
-
 # Libraries of data frames, by the names that narwhals has for them.
 BACKENDS = ("pandas", "polars", "pyarrow", "modin", "cudf")
 
 
 T = TypeVar("T")
+Opt = TypeVar("Opt", bound="DataclassInstance")
 
 
 class Field(Protocol[T]):
@@ -76,37 +51,6 @@ class Field(Protocol[T]):
 
     def read(self, data: object, scope: Scope) -> T:
         """The field from JSON, checked."""
-
-
-class Layout(Mapping[str, Field[Any]]):
-    """The fields of a record by name."""
-
-    def __init__(self, **fields: Field[Any]) -> None:
-        self._fields = fields
-
-    def __getitem__(self, name: str) -> Field[Any]:
-        return self._fields[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._fields)
-
-    def __len__(self) -> int:
-        return len(self._fields)
-
-    def write(self, values: Mapping[str, Any], scope: Scope) -> dict[str, Any]:
-        """All fields as an object; what follows from the schema is not repeated."""
-        return {
-            name: kind.write(values[name], scope.at(name))
-            for name, kind in self.items()
-            if not isinstance(kind, FromSchema)
-        }
-
-    def read(self, data: object, scope: Scope) -> dict[str, Any]:
-        """All fields from an object that has these and no others."""
-        data = scope.an_object(data)
-        wanted = {name for name, kind in self.items() if not isinstance(kind, FromSchema)}
-        scope.need(set(data) == wanted, f"does not have the fields {', '.join(sorted(wanted))}")
-        return {name: kind.read(data.get(name), scope.at(name)) for name, kind in self.items()}
 
 
 @dataclass(frozen=True)
@@ -124,13 +68,17 @@ class FromSchema:
         return {"schema": schema, "classes": schema.classes, "design": Design(schema)}[self.what]
 
 
-@dataclass(frozen=True)
-class Flag:
-    """True or false."""
+class Simple:
+    """A field that is plain data as it is."""
 
-    def write(self, value: object, scope: Scope) -> bool:  # noqa: ARG002
-        """As it is."""
-        return bool(value)
+    def write(self, value: object, scope: Scope) -> object:  # noqa: ARG002
+        """The same, of Python's own type."""
+        return to_plain(value)
+
+
+@dataclass(frozen=True)
+class Flag(Simple):
+    """True or false."""
 
     def read(self, data: object, scope: Scope) -> bool:
         """Checked."""
@@ -139,15 +87,11 @@ class Flag:
 
 
 @dataclass(frozen=True)
-class Whole:
+class Whole(Simple):
     """A whole number between two bounds."""
 
     least: int = -(2**62)
     most: int = 2**62
-
-    def write(self, value: int, scope: Scope) -> int:  # noqa: ARG002
-        """As it is."""
-        return int(value)
 
     def read(self, data: object, scope: Scope) -> int:
         """Checked."""
@@ -175,14 +119,10 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Word:
+class Word(Simple):
     """Text; where there are `choices`, one of them."""
 
     choices: tuple[str, ...] = ()
-
-    def write(self, value: object, scope: Scope) -> str:  # noqa: ARG002
-        """As it is."""
-        return writable(str(value))
 
     def read(self, data: object, scope: Scope) -> str:
         """Checked."""
@@ -192,12 +132,8 @@ class Word:
 
 
 @dataclass(frozen=True)
-class CellField:
+class CellField(Simple):
     """A cell of a table: text, a number, a truth value or nothing."""
-
-    def write(self, value: Value | None, scope: Scope) -> object:  # noqa: ARG002
-        """As plain data."""
-        return to_plain(value)
 
     def read(self, data: object, scope: Scope) -> Value | None:
         """Checked."""
@@ -260,7 +196,90 @@ class Named(Generic[T]):
         return {readable(name): self.kind.read(v, scope) for name, v in found}
 
 
-# --- A schema as a field of a layout, and types of labels ----------------------------------------
+class Array:
+    """An array of one of `TYPES`, its lengths by name, "*" for any.
+
+    "f4|f8" stands for either, as the array is. Every number is from `least` to `most`, infinite
+    only where a bound is, and never NaN unless `nan`.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        *dims: str,
+        least: float | None = None,
+        most: float | None = None,
+        nan: bool = False,
+    ) -> None:
+        self.code, self.dims, self.nan = code, dims, nan
+        floating = code.endswith("f8")
+        largest = float(np.finfo(float).max) if floating else INF
+        self.least = -largest if least is None else least
+        self.most = largest if most is None else most
+
+    def write(self, value: ArrayLike, scope: Scope) -> dict[str, str]:
+        """A reference; the numbers go to the store."""
+        array = np.asarray(value)
+        if array.dtype not in [TYPES[code].newbyteorder("=") for code in self.code.split("|")]:
+            raise TypeError(f"{scope.path} is of {array.dtype}, and its record says {self.code}")
+        return {"array": scope.store.put(scope.path, array)}
+
+    def read(self, data: object, scope: Scope) -> NDArray[Any]:
+        """The array, checked."""
+        name = data["array"] if isinstance(data, dict) and set(data) == {"array"} else None
+        if not isinstance(name, str):
+            raise scope.wrong("refers to no array")
+        array = scope.store.get(name, *self.code.split("|"))
+        same = array.ndim == len(self.dims) and all(
+            dim == "*" or scope.fits(dim, size)
+            for dim, size in zip(self.dims, array.shape, strict=True)
+        )
+        words = f"has the shape {array.shape}, which does not fit ({', '.join(self.dims)})"
+        scope.need(same, words)
+        scope.need(self._within(array), "holds numbers that cannot be")
+        return array
+
+    def _within(self, array: NDArray[Any]) -> bool:
+        if self.code == "b1":
+            return True
+        least, most = self.least, self.most
+        if array.dtype == np.float32:  # beyond what it can hold, a bound would be infinite
+            limit = float(np.finfo(np.float32).max)
+            least, most = (b if np.isinf(b) else min(max(b, -limit), limit) for b in (least, most))
+        with np.errstate(invalid="ignore"):
+            inside = (array >= least) & (array <= most)
+        return bool((inside | np.isnan(array)).all() if self.nan else inside.all())
+
+
+class OptionsField(Generic[Opt]):
+    """Options, checked when they are read: plain data by name; what is no data has its default."""
+
+    def __init__(self, cls: type[Opt], check: Callable[[Opt], Opt] = lambda made: made) -> None:
+        self.cls, self.check = cls, check
+
+    def write(self, value: Opt, scope: Scope) -> dict[str, Plain]:  # noqa: ARG002
+        """An object."""
+        plain = {}
+        for one in fields(self.cls):
+            try:
+                plain[one.name] = to_plain(getattr(value, one.name))
+            except NotPlainError:
+                plain[one.name] = to_plain(one.default)
+        return plain
+
+    def read(self, data: object, scope: Scope) -> Opt:
+        """The options, as the class allows them."""
+        names = [entry.name for entry in fields(self.cls)]
+        if not isinstance(data, dict) or set(data) != set(names):
+            raise scope.wrong(f"does not have the options {', '.join(names)}")
+        try:
+            made = self.cls(**{name: from_plain(item) for name, item in data.items()})
+            return self.check(made)
+        except (SortalError, TypeError, ValueError, OverflowError) as error:
+            raise scope.wrong(f"cannot be used ({error})") from None
+
+
+# --- Schemas, values of categories, and types of labels ----------------------------------------
 
 KINDS: tuple[str, ...] = get_args(Kind)
 
@@ -350,15 +369,22 @@ class LabelType:
 
 @dataclass(frozen=True)
 class ValuesField:
-    """Values of a category, in order."""
+    """Values of a category, in order; how many they are has a name, "*" for any."""
+
+    dim: str = "*"
 
     def write(self, value: Values, scope: Scope) -> list[Plain]:  # noqa: ARG002
         """A list."""
         return _values_out(value)
 
-    def read(self, data: object, scope: Scope) -> Values:  # noqa: ARG002
+    def read(self, data: object, scope: Scope) -> Values:
         """Checked."""
-        return values_in(data)
+        values = values_in(data)
+        holds = self.dim == "*" or scope.fits(self.dim, len(values))
+        scope.need(
+            holds, f"has {counted(len(values), 'value')}, which is not the number of {self.dim}"
+        )
+        return values
 
 
 # --- Checks of records that were read from a file: what shapes and bounds alone do not say -------

@@ -188,7 +188,7 @@ def _brief(data: object) -> str:
 
 
 class Store:
-    """Where arrays and bytes are put, or found by name: one for writing, and one for reading."""
+    """Where arrays are put, or found by name: one for writing, and one for reading."""
 
     def put(self, name: str, array: NDArray[Any]) -> str:
         """Keep an array; its name, which may be that of an equal one."""
@@ -198,39 +198,38 @@ class Store:
         """The array of a name, if it is of one of these types."""
         raise TypeError(f"{name}, {codes}: this store is for writing")
 
-    def put_bytes(self, name: str, data: bytes) -> None:
-        """Keep bytes under a name."""
-        raise TypeError(f"{name}, {len(data)}: this store is for reading")
 
-    def get_bytes(self, name: str) -> bytes:
-        """The bytes of a name."""
-        raise TypeError(f"{name}: this store is for writing")
-
-
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class Scope:
-    """Where in a record one is, which lengths are known there, and where arrays are."""
+    """Where in a record one is, which lengths are known there, and where arrays are.
+
+    `given` are the lengths of the schema, `sizes` all that are known so far.
+    """
 
     schema: Schema
     store: Store
-    path: str = ""
-    sizes: dict[str, int] = field(default_factory=dict)
+    path: str
+    given: Mapping[str, int]
+    sizes: dict[str, int]
     outer: Scope | None = None
     passed: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, schema: Schema, store: Store, path: str) -> Scope:
         """The outermost scope."""
-        return cls(schema, store, path, _sizes(schema))
+        given = _sizes(schema)
+        return cls(schema, store, path, given, dict(given))
 
     def at(self, name: str) -> Scope:
         """The place of a field."""
         place = f"{self.path}.{name}" if self.path else name
-        return Scope(self.schema, self.store, place, self.sizes, self.outer, self.passed)
+        known = self.given, self.sizes, self.outer, self.passed
+        return Scope(self.schema, self.store, place, *known)
 
     def inside(self, passed: Mapping[str, str]) -> Scope:
         """The scope of a nested record."""
-        return Scope(self.schema, self.store, self.path, _sizes(self.schema), self, passed)
+        sizes = dict(self.given)
+        return Scope(self.schema, self.store, self.path, self.given, sizes, self, passed)
 
     def fits(self, dim: str, size: int) -> bool:
         """Whether a length is what its name stands for; a new name stands for it from now on."""

@@ -23,12 +23,13 @@ if TYPE_CHECKING:
 
 add_terms = _core.add_terms
 center_rows = _core.center_rows
+class_moments = _core.class_moments
 count_codes = _core.count_codes
 count_missing = _core.count_missing
 map_rows = _core.map_rows
-not_finite = _core.not_finite
 place_integers = _core.place_integers
 rank_integers = _core.rank_integers
+square_rows = _core.square_rows
 
 # Beyond this span of values a table over the span wastes more than ranking costs.
 MAX_SPAN = 1 << 16
@@ -116,30 +117,3 @@ def best_test(
         max_subset,
     )
     return None if found is None else BestTest(*found)
-
-
-def class_moments(
-    values: Float, classes: Int32, n_classes: int, units: Int64 | None, *, wide: bool = True
-) -> tuple[Int64, Float, Float, Float]:
-    """Per class (units, mean, tail of the mean, M2) of the values that are not NaN."""
-    return _core.class_moments(values, classes, n_classes, units, wide)
-
-
-def square_rows(
-    columns: Sequence[Float],
-    codes: Sequence[Int32],
-    sizes: Sequence[int],
-    centers: Float,
-    rests: Float,
-    triangles: Float,
-    out: Float,
-    wide: bool = True,
-) -> int:
-    """out[i, k] = ‖(row i - centers[k] - rests[k]) · triangles[k]‖²; terms as in `center_rows`.
-
-    Triangles are lower ones: what stands above their diagonals is not read. A row with a missing
-    value or an infinity becomes NaN. Returns how many rows did. `wide` is what the machine's wider
-    instructions do, with the same digits.
-    """
-    parts = list(columns), list(codes), list(sizes)
-    return _core.square_rows(*parts, centers, rests, triangles, wide, out)

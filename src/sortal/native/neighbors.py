@@ -83,7 +83,7 @@ class Searcher:
         exclude: Int64 | None = None,
         n_threads: int = 1,
     ) -> tuple[Float, Int64]:
-        """Keys and positions of the k nearest rows of each query, padded with inf and -1.
+        """Keys and positions of the k nearest rows of each query, padded with inf and -1. (S 72)
 
         Of queries, -1 is a missing value and -2 a code that differs from every row's. `exclude` has
         for each query a position that is not to be found, or -1.
@@ -130,7 +130,7 @@ def choose(numbers: Numbers, codes: Int32, factors: Float, power: float) -> Kind
         return "scan"
     if not m:
         return "scan" if (codes < 0).any() else "bits"
-    if _core.has_nan(numbers):
+    if np.isnan(numbers.min()):  # a missing value is the least of all
         return "scan"
     step = max(1, n // SAMPLE_ROWS)
     visits = _core.tree_visits(numbers, step, factors, power, SAMPLE_K, SAMPLE_QUERIES)

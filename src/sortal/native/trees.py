@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from sortal.native import _core
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from sortal._typing import Codes, Counts, Float, Mask
@@ -131,6 +130,14 @@ class TreeColumns(NamedTuple):
     missing: Sequence[bool]
 
 
+def grow_options(growth: Growth) -> _core.GrowOptions:
+    """The same as the core reads them."""
+    options = _core.GrowOptions()
+    for name, value in growth._asdict().items():
+        setattr(options, name, value)
+    return options
+
+
 def grow_tree(
     columns: TreeColumns,
     classes: Int32,
@@ -140,151 +147,79 @@ def grow_tree(
     threads: int,
 ) -> Grown:
     """Grow a tree. Threads change no bit."""
-    options = _core.GrowOptions()
-    for name, value in growth._asdict().items():
-        setattr(options, name, value)
+    options = grow_options(growth)
     return Grown(*_core.grow_tree(*columns, classes, n_classes, weights, options, threads))
 
 
-def route_rows(
-    tree: TreeArrays,
-    columns: Sequence[Float | Int32],
-    n_values: Sequence[int],
-    out: Int32,
-    fallback: Int32 | None = None,
-) -> None:
-    """out[i]: the node where row i ends, a leaf or a multiway node that lacks the row's value.
-
-    A missing value (code -1, NaN) takes the branch that the node has for missing values; where they
-    spread, the first. Where it has none, and for a value that the node lacks (any other negative
-    code, an infinite number among them), it is the heavier branch (multiway: stop); fallback[i] is
-    the first node where that happened, -1 if none. Infinite numbers need `fallback`.
-    """
-    _core.route_rows(tree, list(columns), list(n_values), out, fallback)
+# Rows on their way down a tree: where they end, what nodes answer by their parts, and the weight of
+# each class that comes to each node; see cpp/trees/tree.hpp.
+route_rows = _core.route_rows
+spread_answers = _core.spread_answers
+spread_counts = _core.spread_counts
 
 
-def spread_answers(
-    tree: TreeArrays,
-    columns: Sequence[Float | Int32],
-    n_values: Sequence[int],
-    weights: Float,
-    answers: Float,
-) -> Float:
-    """For each row Σ part · answers[t] over the nodes t where its parts end.
+# --- All tests of a node, listed, judged and ranked by the compiled core --------------------------
 
-    `weights` of the nodes say how a missing value parts a row.
-    """
-    n = len(columns[0])
-    return _core.spread_answers(
-        tree, list(columns), list(n_values), n, weights, np.ascontiguousarray(answers)
-    )
+# Where the missing values of a test go, by number: to a side, which they may be alone, to a branch
+# of their own, down every branch.
+GOES = ("yes", "no", "alone", "own branch", "every branch")
 
 
-def spread_counts(
-    tree: TreeArrays,
-    columns: Sequence[Float | Int32],
-    n_values: Sequence[int],
-    weights: Float,
-    classes: Int32,
-    row_weights: Float,
-    n_classes: int,
-) -> Float:
-    """The weight of each class that comes to each node, rows in parts where missing ones spread."""
-    return _core.spread_counts(
-        tree, list(columns), list(n_values), weights, classes, row_weights, n_classes
-    )
+class NodeColumn(NamedTuple):
+    """What a node holds of a column: ascending values, their units by class, and their sizes.
 
-
-# --- Tests of a node side by side, judged by the compiled core as a growing tree judges them -----
-# `total` are the units of the whole fit, which fix the unit of logarithms; criteria have the
-# numbers of `native.trees.CRITERIA`.
-
-
-class SplitScores(NamedTuple):
-    """Keys (S 22), larger for better tests and -inf for those that say nothing, and their scores.
-
-    For the gain ratio scores are gains in bits. `information` is n times the split information and
-    key - base n times the gain, both in the fit's units of logarithms.
+    `missing` are the same units of rows without a value. Sets are listed in places of values, a
+    missing value behind all; `asked` is one that is listed in any case.
     """
 
-    keys: Float
-    scores: Float
-    information: Float
-    base: float
-
-
-def score_tests(node: Int64, yes: Int64, total: int, criterion: int) -> SplitScores:
-    """Tests with two sides: a row of `yes` holds the units by class where a test says yes."""
-    return SplitScores(*_core.score_tests(node.reshape(1, -1), yes, total, criterion))
-
-
-def score_branches(parts: Int64, total: int, criterion: int) -> SplitScores:
-    """One test with a branch for each row of `parts`, units by class."""
-    return SplitScores(*_core.score_branches(parts, total, criterion))
-
-
-def tie_threshold(key: float, n_classes: int, criterion: int) -> float:
-    """The least key that counts as equal to the largest."""
-    return _core.tie_threshold(key, n_classes, criterion)
-
-
-def thresholds_between(values: Float) -> Float:
-    """The thresholds between neighbors of ascending values. (S 23)"""
-    return _core.thresholds_between(values)
-
-
-# --- Pruning by the compiled core: when nodes become leaves, and subtrees that move up -----------
-
-
-def collapse_strengths(child_start: Int64, children: Int32, risk: Float) -> Float:
-    """For each node the least α at which it has no test in the minimal tree. (S 31)
-
-    That tree is the smallest of those with the least Σ risk + α · leaves: the whole tree cut below
-    the nodes where `collapse_strengths(...) <= α`. At the leaves of the whole tree it is 0. Numbers
-    within 1e-12 of each other, relatively, are made one.
-    """
-    return _core.collapse_strengths(child_start, children, risk)
-
-
-def added_errors(n: Float, errors: Float, confidence: float) -> Float:
-    """What an upper bound of the error rate adds to the errors among n rows. (S 32)"""
-    return _core.added_errors(n, errors, confidence)
-
-
-class Raised(NamedTuple):
-    """A tree pruned by raising; other fields as in `native.trees.Grown`.
-
-    `origin` is the number that a node had, -1 for a new leaf. A node that has `moved` has rows
-    that it did not have before.
-    """
-
-    kind: Int8
-    attribute: Int32
-    threshold: Float
-    child_start: Int64
-    children: Int32
-    value_start: Int64
-    values: Int32
-    branches: Int32
-    heavier: Int32
-    missing: Int32
-    units: Int64
+    kind: int
+    values: Float
+    counts: Int64
     sizes: Int64
-    origin: Int32
-    moved: Mask
+    missing: Int64
+    missing_size: int
+    asked: Sequence[int] = ()
 
 
-def prune_raising(
-    tree: TreeArrays,
-    columns: Sequence[Float | Int32],
-    n_values: Sequence[int],
-    classes: Int32,
-    n_classes: int,
-    weights: TreeRowWeights,
-    confidence: float,
-) -> Raised:
-    """C4.5's pruning with the rows of the fit."""
-    raised = _core.prune_raising(
-        tree, list(columns), list(n_values), classes, n_classes, weights, confidence
-    )
-    return Raised(*raised)
+class ColumnTests(NamedTuple):
+    """The tests of a column, those first that are taken first among equals.
+
+    `yes` and `no` are units by class on both sides, a row a test; one branch a value is one test
+    without sides. `thresholds` are of cuts, infinite between known and missing, `sets` of subsets.
+    `missing` are places in `GOES`; of one branch a value missing values may have `joined` one (else
+    -1), and `join_scores` are those with the missing values in each. `information` is the split
+    information in bits. `ranks` count from 1 among all tests of the node, 0 if not allowed; those
+    that are `tied` are as good as the best. `exact` says whether the best of all is listed for
+    certain, `candidates` how many there are or were looked at. `offer` is the best test, -1 if
+    none, and `competes` whether that takes part in the choice, as not all do by the gain ratio.
+    """
+
+    yes: Int64
+    no: Int64
+    thresholds: Float
+    sets: list[list[int]]
+    missing: Int8
+    scores: Float
+    gains: Float
+    information: Float
+    allowed: Mask
+    tied: Mask
+    ranks: Int64
+    exact: bool
+    candidates: float
+    offer: int
+    competes: bool
+    joined: int
+    join_scores: Float
+
+
+def node_tests(columns: Sequence[NodeColumn], total: int, growth: Growth) -> list[ColumnTests]:
+    """The tests that a node could ask; `total` are the units of the whole fit."""
+    found = _core.node_tests(list(columns), total, grow_options(growth))
+    return [ColumnTests(*tests) for tests in found]
+
+
+# When nodes become leaves, and what an upper bound adds to the errors among n rows: see
+# cpp/trees/pruning.
+collapse_strengths = _core.collapse_strengths
+added_errors = _core.added_errors

@@ -24,7 +24,7 @@ from sortal.plotting.axes import (
     write_legend,
     write_title,
 )
-from sortal.plotting.boundaries import curve_style
+from sortal.plotting.curves import curve_style
 from sortal.plotting.decision_regions import DecisionsDisplay
 from sortal.plotting.rows import MOST_POINTS, attribute, deciding_functions, read_rows
 
@@ -208,7 +208,7 @@ def choosing(estimator: Estimator, **options: object) -> Estimator:
     return type(estimator)(**(estimator.get_params(deep=False) | given | options))
 
 
-# Lines of the grid in each direction; vertices of the boundaries are exact all the same.
+# Lines of the grid in each direction, between which boundaries are drawn.
 _RESOLUTION = 120
 
 

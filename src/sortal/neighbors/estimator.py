@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,9 +11,7 @@ from sortal.base.learner import CellWords, FitReport, Learner, refuse_no_rows
 from sortal.decision.options import whole_number
 from sortal.engines import gather, n_threads
 from sortal.errors import InputError, ParameterError
-from sortal.modelfile.arrays import RecordField
-from sortal.modelfile.fields import Layout
-from sortal.neighbors.explain import NeighborsExplanation, explain
+from sortal.neighbors.explain import explain
 from sortal.neighbors.learn import (
     NeighborsOptions,
     build_model,
@@ -110,7 +107,7 @@ def _unpack(
 
 NEIGHBORS = Learner(
     options=NeighborsOptions,
-    kept=Layout(model=RecordField(NeighborsModel)),
+    kept={"model": NeighborsModel},
     plan=lambda training, options: plan(training.source.schema, options),
     later_plan=lambda schema, options, fitted: plan(schema, options, fitted.summary.next_id),
     schema=read_schema,
@@ -190,17 +187,21 @@ class NeighborsClassifier(
 
     _learner = NEIGHBORS
 
-    def explain(self, X: TableLike) -> Explanations[NeighborsExplanation]:
+    def explain(self, X: TableLike) -> Explanations:
         """Why: the neighbors of each row, their distances and votes, and what they differ in.
 
-        The votes of the neighbors add up to the votes by class, and the shares of the columns to
-        the distance. A column is marked where a value is missing in one of the two rows, and where
-        no row of the fit has the value. With costs, the class predicted is that of the least of
-        `expected_costs`.
+        The votes of the neighbors, in the order of their distances, add up to all votes; those of
+        a class to its own, whose share is its posterior. Where all are 0, it is the prior.
+
+        Facts: `posterior` and `votes` by class; `expected_costs` of predicting each class, of which
+        the label has the least (None without costs); `k`, `weights` and `metric`; and the table
+        `shares`, also by `to_frame("shares")`: part · kernel · factor of its class = vote of each
+        neighbor, and the share of every column in its distance. A column is marked where a value is
+        missing in one of the two rows, and where no row of the fit has the value.
         """
-        rows, backend = self._find_neighbors(X)
+        rows = self._find_neighbors(X)
         made = explain(self._model, rows, self._fitted.read_costs())
-        return Explanations(made, range(len(rows)), backend)
+        return self._framed(Explanations(made, range(len(rows))), X)
 
     def working(self, X: TableLike | None = None, max_rows: int = 1000) -> Working:
         """The numbers of this fit: scales, classes and, for rows X, distances and votes.
@@ -221,8 +222,8 @@ class NeighborsClassifier(
         """
         whole_number("max_rows", max_rows, 1)
         model = self._model
-        rows, backend = (None, self._backend) if X is None else self._find_neighbors(X)
-        return show_working(model, rows, max_rows, backend, n_threads(self.n_jobs))
+        rows = None if X is None else self._find_neighbors(X)
+        return self._framed(show_working(model, rows, max_rows, n_threads(self.n_jobs)), X)
 
     def kneighbors(
         self,
@@ -298,17 +299,16 @@ class NeighborsClassifier(
         curve = self._model.curve
         if curve is None:
             raise AttributeError("loo_curve_ exists where n_neighbors is 'loo' or a list.")
-        return replace(curve, backend=self._backend)
+        return self._framed(curve)
 
     @property
     def search_(self) -> str:
         """How rows are searched, never what is found."""
         return self._model.searcher.kind
 
-    def _find_neighbors(self, X: TableLike) -> tuple[FoundNeighbors, str]:
+    def _find_neighbors(self, X: TableLike) -> FoundNeighbors:
         find = find_neighbors(self._model, n_threads(self.n_jobs), skip=self.unknown == "skip")
-        source = self._open(X)
-        return self._pass(source, find), source.table.backend or self._backend
+        return self._pass(self._open(X), find)
 
     def _near(self, X: TableLike, k: int) -> Near:
         model = self._model

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -13,7 +12,7 @@ from sortal.data.columns import MISSING
 from sortal.decision.posterior import decide, expected_costs, shares_of_votes
 from sortal.errors import counted
 from sortal.records.render import decision_text, moment_text, number_text
-from sortal.records.tables import Table
+from sortal.records.tables import Explanation, Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -31,28 +30,26 @@ if TYPE_CHECKING:
 _MOST_NAMED = 3
 
 
-def title(made: NeighborsExplanation) -> str:
+def title(model: NeighborsModel, rows: FoundNeighbors, i: int, label: int, why: str) -> str:
     """Who decided, in words."""
-    label = made.classes.index(made.label)
-    why = decision_text(made.posterior[label], label, made.expected_costs)
-    said = f"{made.label} ({why}): {_count_neighbors(made)}"
-    if not sum(made.votes):
+    labels = model.labels[rows.found(i).positions]
+    counts = np.bincount(labels, minlength=len(model.classes)).tolist()
+    votes = rows.votes[i].tolist()
+    said = f"{model.classes[label]} ({why}): {_count_neighbors(model.classes, counts)}"
+    if not sum(votes):
         return f"{said}; nobody votes, and the prior stands"
-    counts = Counter(neighbor.label for neighbor in made.neighbors)
-    if [counts[label] for label in made.classes] == list(made.votes):
+    if counts == votes:
         return said
-    cast = [f"{number_text(v)} for {c}" for c, v in _ranked(made.classes, made.votes)]
+    cast = [f"{number_text(v)} for {c}" for c, v in _ranked(model.classes, votes)]
     return f"{said}; votes: {', '.join(cast)}"
 
 
-def _count_neighbors(made: NeighborsExplanation) -> str:
+def _count_neighbors(classes: Values, counts: list[int]) -> str:
     """5 neighbors, 3 of them versicolor, 2 virginica."""
-    n = len(made.neighbors)
+    n = sum(counts)
     if not n:
         return "no neighbors"
-    counts = Counter(neighbor.label for neighbor in made.neighbors)
-    pairs = _ranked(made.classes, [counts[label] for label in made.classes])
-    (first, most), *others = [(_called(label), m) for label, m in pairs]
+    (first, most), *others = [(_called(label), m) for label, m in _ranked(classes, counts)]
     if n == 1:
         return f"1 neighbor, {first}"
     share = most if others else "all"
@@ -223,8 +220,7 @@ _POWER: Any = np.frompyfunc(_pow, 2, 1)
 Mark = Literal["", "missing", "unknown"]
 
 
-@dataclass(frozen=True)
-class DistancePart:
+class DistancePart(NamedTuple):
     """A column, its values in both rows, and its share of their distance.
 
     A column is marked missing where one of the rows has no value, and is then left out of the
@@ -238,107 +234,63 @@ class DistancePart:
     mark: Mark = ""
 
 
-@dataclass(frozen=True)
-class Neighbor:
-    """A row of the fit: vote = part · kernel · factor of its class.
-
-    `part` is how many of the k places it fills, `kernel` what a vote counts at its distance. The
-    shares of `parts` add up to 1, unless the distance is 0 or rounding only.
-    """
-
-    id: int
-    label: Value
-    distance: float
-    part: float
-    kernel: float
-    vote: float
-    parts: tuple[DistancePart, ...]
-
-
-@dataclass(frozen=True)
-class NeighborsExplanation:
-    """The votes of the neighbors add up to the votes by class, whose shares are the posterior.
-
-    Neighbors come in the order of their distances. Where the votes are all 0, the posterior is the
-    prior. `expected_costs` are those of predicting each class, of which the label has the least;
-    None without costs.
-    """
-
-    label: Value
-    classes: Values
-    posterior: tuple[float, ...]
-    votes: tuple[float, ...]
-    neighbors: tuple[Neighbor, ...]
-    k: int
-    weights: str
-    metric: str
-    expected_costs: tuple[float, ...] | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain lists and strings, ready for JSON."""
-        return {
-            "label": self.label,
-            "classes": list(self.classes),
-            "posterior": list(self.posterior),
-            "votes": list(self.votes),
-            "expected_costs": self.expected_costs and list(self.expected_costs),
-            "k": self.k,
-            "weights": self.weights,
-            "metric": self.metric,
-            "neighbors": [asdict(neighbor) for neighbor in self.neighbors],
-        }
-
-    def to_table(self, backend: str = "pandas") -> Table:
-        """One line a neighbor: its distance and vote, and the columns in which it differs most."""
-        rows: list[tuple[Cell, ...]] = [
-            (n.id, n.label, n.distance, n.vote, difference(n.parts)) for n in self.neighbors
-        ]
-        columns = ("id", "class", "distance", "vote", "differs in: here / there (share)")
-        return Table("neighbors", title(self), columns, tuple(rows), "S 78", backend)
-
-    def to_parts(self, backend: str = "pandas") -> Table:
-        """One line for each column of each neighbor, with all numbers."""
-        rows: list[tuple[Cell, ...]] = [
-            (n.id, n.label, n.distance, n.part, n.kernel, n.vote, *astuple(p))
-            for n in self.neighbors
-            for p in n.parts
-        ]
-        of_neighbor = ("id", "class", "distance", "part", "kernel", "vote")
-        of_column = ("attribute", "value", "neighbor value", "share", "mark")
-        heads = (*of_neighbor, *of_column)
-        return Table("parts", title(self), heads, tuple(rows), "S 83", backend)
-
-    def __str__(self) -> str:
-        return str(self.to_table())
-
-
 # --- Making them ---------------------------------------------------------------------------------
 
 
 def explain(
     model: NeighborsModel, rows: FoundNeighbors, costs: Float | None
-) -> Callable[[int], NeighborsExplanation]:
+) -> Callable[[int], Explanation]:
     """Row number → its explanation."""
     shares = shares_of_votes(rows.votes, model.prior)
     labels = decide(shares, costs)
 
-    def explain_row(i: int) -> NeighborsExplanation:
-        return NeighborsExplanation(
-            label=model.classes[int(labels[i])],
+    def explain_row(i: int) -> Explanation:
+        label, expected = int(labels[i]), expected_costs(shares[i], costs)
+        others = [k for k in range(len(model.classes)) if k != label]
+        against = max(others, key=shares[i].__getitem__) if others else None
+        said = title(model, rows, i, label, decision_text(shares[i, label], label, expected))
+        near: list[tuple[Cell, ...]] = []
+        by_column: list[tuple[Cell, ...]] = []
+        for row, parts in _neighbors(model, rows, i):
+            of, name, distance, *_, vote = row
+            near.append((of, name, distance, vote, difference(parts)))
+            by_column += [(*row, *part) for part in parts]
+        return Explanation(
+            label=model.classes[label],
+            against=None if against is None else model.classes[against],
             classes=model.classes,
-            posterior=tuple(shares[i].tolist()),
-            votes=tuple(rows.votes[i].tolist()),
-            neighbors=tuple(_neighbors(model, rows, i)),
-            k=model.k,
-            weights=model.weighting,
-            metric=model.metric,
-            expected_costs=expected_costs(shares[i], costs),
+            total=sum(line[3] for line in near),  # type: ignore[misc]
+            parts=Table("neighbors", said, _HEADS, tuple(near), "S 78"),
+            amount="vote",
+            facts={
+                "posterior": tuple(shares[i].tolist()),
+                "votes": tuple(rows.votes[i].tolist()),
+                "expected_costs": expected,
+                "k": model.k,
+                "weights": model.weighting,
+                "metric": model.metric,
+                "shares": Table("shares", said, _COLUMN_HEADS, tuple(by_column), "S 83"),
+            },
         )
 
     return explain_row
 
 
-def _neighbors(model: NeighborsModel, polled: FoundNeighbors, i: int) -> Iterator[Neighbor]:
+_HEADS = ("id", "class", "distance", "vote", "differs in: here / there (share)")
+
+_COLUMN_HEADS = (
+    *("id", "class", "distance", "part", "kernel", "vote"),
+    *("attribute", "value", "neighbor value", "share", "mark"),
+)
+
+
+def _neighbors(
+    model: NeighborsModel, polled: FoundNeighbors, i: int
+) -> Iterator[tuple[tuple[Cell, ...], list[DistancePart]]]:
+    """A row of the fit, whose vote is part · kernel · factor of its class, and its columns.
+
+    `part` is how many of the k places it fills, `kernel` what a vote counts at its distance.
+    """
     found = polled.found(i)
     x, codes = polled.queries.numbers[i], polled.queries.codes[i]
     shares = column_amounts(model, x, codes, found.positions).shares(found.distances)
@@ -346,15 +298,10 @@ def _neighbors(model: NeighborsModel, polled: FoundNeighbors, i: int) -> Iterato
     for row, at in enumerate(found.positions.tolist()):
         label, parts = int(model.labels[at]), zip(columns, shares[row].tolist(), strict=True)
         part, kernel = float(found.part[row]), float(found.kernel[row])
-        yield Neighbor(
-            id=int(model.ids[at]),
-            label=model.classes[label],
-            distance=float(found.distances[row]),
-            part=part,
-            kernel=kernel,
-            vote=part * kernel * float(model.class_factors[label]),
-            parts=tuple(_part(model, polled, i, at, c, share) for c, share in parts),
-        )
+        vote = part * kernel * float(model.class_factors[label])
+        front = int(model.ids[at]), model.classes[label], float(found.distances[row])
+        told = [_part(model, polled, i, at, column, share) for column, share in parts]
+        yield (*front, part, kernel, vote), told
 
 
 def _part(

@@ -7,7 +7,6 @@ from threading import Lock
 from typing import (
     TYPE_CHECKING,
     Any,
-    ClassVar,
     Final,
     Generic,
     Literal,
@@ -18,25 +17,14 @@ from typing import (
 )
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sortal.data.columns import MISSING, UNKNOWN, recode_columns
+from sortal._typing import Codes, Counts, Float
+from sortal.data.columns import MISSING, UNKNOWN, Schema, Values, recode_columns
 from sortal.data.table import LARGEST, check_matrix
 from sortal.decision.geometry import survey
-from sortal.modelfile.arrays import Array, RecordField
-from sortal.modelfile.fields import (
-    INF,
-    FromSchema,
-    Layout,
-    Number,
-    OptionalField,
-    Several,
-    ValuesField,
-    Whole,
-    Word,
-    check_prior,
-    check_scatter,
-    need,
-)
+from sortal.modelfile.fields import INF, check_prior, check_scatter, need
+from sortal.modelfile.record import limits, record
 from sortal.native.neighbors import Searcher
 from sortal.records.tables import Table
 
@@ -44,10 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from _typeshed import DataclassInstance
-    from numpy.typing import NDArray
 
-    from sortal._typing import Codes, Counts, Float, Mask
-    from sortal.data.columns import Schema, Values
+    from sortal._typing import Mask
     from sortal.data.sources import Batch, TableSource
     from sortal.decision.geometry import Geometry
     from sortal.native.neighbors import Kind
@@ -116,7 +102,7 @@ class LazyOnce(Generic[T]):
         return LazyOnce, ()
 
 
-@dataclass(frozen=True, eq=False)
+@record()
 class MahalanobisMetric:
     """What a Mahalanobis distance is measured by: the covariance S of all rows, about `center`.
 
@@ -124,17 +110,10 @@ class MahalanobisMetric:
     in each column, by which rounding is told from spread.
     """
 
-    center: Float
-    covariance: Float
-    magnitude: Float
-    root: Float
-
-    LAYOUT: ClassVar[Layout] = Layout(
-        center=Array("f8", "measured", least=-LARGEST, most=LARGEST),
-        covariance=Array("f8", "measured", "measured"),
-        magnitude=Array("f8", "measured", least=0.0, most=LARGEST),
-        root=Array("f8", "measured", "varying"),
-    )
+    center: Float = limits("measured", least=-LARGEST, most=LARGEST)
+    covariance: Float = limits("measured", "measured")
+    magnitude: Float = limits("measured", least=0.0, most=LARGEST)
+    root: Float = limits("measured", "varying")
 
     def inverse_root(self, known: Mask, n_rows: int) -> Float:
         """The root of the inverse of S over some columns."""
@@ -144,7 +123,7 @@ class MahalanobisMetric:
         return inverse_root(S, self.magnitude[known], n_rows).sphere
 
 
-@dataclass(frozen=True, eq=False)
+@record()
 class NeighborsModel:
     """Rows, in the order of their ids, and how the nearest of them vote.
 
@@ -157,47 +136,27 @@ class NeighborsModel:
     """
 
     schema: Schema
-    metric: str
-    power: float
-    scale: str
-    numbers: NDArray[np.floating[Any]]
-    codes: Codes
-    values: tuple[Values, ...]
-    widths: Float
-    ellipse: MahalanobisMetric | None
-    labels: Codes
-    units: Counts | None
-    exponent: int
-    ids: Counts
-    next_id: int
-    class_factors: Float
-    prior: Float
-    k: int
-    weighting: str
-    curve: Table | None = None
-    search_once: LazyOnce[Searcher] = field(default_factory=LazyOnce, repr=False)
-
-    LAYOUT: ClassVar[Layout] = Layout(
-        schema=FromSchema("schema"),
-        metric=Word(tuple(METRICS)),
-        power=Number(least=1.0, most=INF),
-        scale=Word(SCALES),
-        numbers=Array("f4|f8", "rows", "measured", least=-LARGEST, most=LARGEST, nan=True),
-        codes=Array("i4", "rows", "named", least=MISSING),
-        values=Several(ValuesField(), "named"),
-        widths=Array("f8", "measured", least=0.0),
-        ellipse=OptionalField(RecordField(MahalanobisMetric, measured="measured")),
-        labels=Array("i4", "rows", least=0),
-        units=OptionalField(Array("i8", "rows", least=1)),
-        exponent=Whole(-1200, 1200),
-        ids=Array("i8", "rows", least=0),
-        next_id=Whole(least=1),
-        class_factors=Array("f8", "classes", least=0.0),
-        prior=Array("f8", "classes", least=0.0, most=1.0),
-        k=Whole(least=1),
-        weighting=Word(WEIGHTINGS),
-        curve=OptionalField(RecordField(Table)),
+    metric: str = limits(among=tuple(METRICS))
+    power: float = limits(least=1.0, most=INF)
+    scale: str = limits(among=SCALES)
+    numbers: NDArray[np.floating[Any]] = limits(
+        "rows", "measured", least=-LARGEST, most=LARGEST, nan=True
     )
+    codes: Codes = limits("rows", "named", least=MISSING)
+    values: tuple[Values, ...] = limits("named")
+    widths: Float = limits("measured", least=0.0)
+    ellipse: MahalanobisMetric | None = limits(measured="measured")
+    labels: Codes = limits("rows", least=0)
+    units: Counts | None = limits("rows", least=1)
+    exponent: int = limits(least=-1200, most=1200)
+    ids: Counts = limits("rows", least=0)
+    next_id: int = limits(least=1)
+    class_factors: Float = limits("classes", least=0.0)
+    prior: Float = limits("classes", least=0.0, most=1.0)
+    k: int = limits(least=1)
+    weighting: str = limits(among=WEIGHTINGS)
+    curve: Table | None = None
+    search_once: LazyOnce[Searcher] = field(default_factory=LazyOnce, repr=False, compare=False)
 
     @property
     def classes(self) -> Values:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from math import isnan
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,35 +11,27 @@ from sortal.errors import counted
 from sortal.neighbors.explain import column_amounts, counted_columns
 from sortal.neighbors.learn import class_weights, row_weights
 from sortal.neighbors.model import search
-from sortal.records.tables import Table, Working, matrix_table, unique
+from sortal.records.tables import Working, matrix_table, sheet, whole_cells
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from sortal._typing import Counts, Float
-    from sortal.neighbors.explain import Amounts
-    from sortal.neighbors.model import Near, NeighborsModel
-    from sortal.neighbors.votes import Found, FoundNeighbors
-    from sortal.records.tables import Cell
+    from sortal.neighbors.model import NeighborsModel
+    from sortal.neighbors.votes import FoundNeighbors
+    from sortal.records.tables import Columns, Table
 
 
 _DIVISORS = {"range": "the range", "std": "the standard deviation", "none": "nothing"}
 
 
 def show_working(
-    model: NeighborsModel,
-    rows: FoundNeighbors | None,
-    max_rows: int,
-    backend: str,
-    n_threads: int = 1,
+    model: NeighborsModel, rows: FoundNeighbors | None, max_rows: int, n_threads: int = 1
 ) -> Working:
     """The tables of a fit; with rows, also their distances to those of the fit, and the votes."""
-    tables = [_scale(model, backend), *_ellipse(model, backend), _classes(model, backend)]
+    tables = [_scale(model), *_ellipse(model), _classes(model)]
     if model.curve is not None:
-        tables.append(replace(model.curve, backend=backend))
+        tables.append(model.curve)
     if rows is not None:
-        tables.append(_distances(model, rows, max_rows, backend, n_threads))
-        tables.append(_votes(model, rows, backend))
+        tables.append(_distances(model, rows, max_rows, n_threads))
+        tables.append(_votes(model, rows))
     return Working(describe(model), tuple(tables))
 
 
@@ -52,28 +42,30 @@ def describe(model: NeighborsModel) -> str:
     return f"Nearest neighbors: {places}, {model.metric} distance{power}, {model.weighting} votes"
 
 
-def _scale(model: NeighborsModel, backend: str) -> Table:
+def _scale(model: NeighborsModel) -> Table:
     """What differences are divided by; a category is equal or not."""
     pairs = zip(model.widths.tolist(), model.factors.tolist(), strict=True)
     measured = {} if model.ellipse is not None else dict(zip(model.measured, pairs, strict=True))
     counted = {column.j for column in counted_columns(model)}
-    rows: list[tuple[Cell, ...]] = []
-    for j, column in enumerate(model.schema.columns):
-        width, factor = measured.get(j, (None, None)) if j in counted else (None, None)
-        note = "equal or not" if j in model.named else ""
-        note = note if j in counted else "left out"
-        rows.append((column.name, column.kind, width, factor, note))
+    columns, blank = model.schema.columns, (None, None)
+    used = [measured.get(j, blank) if j in counted else blank for j in range(len(columns))]
+    notes = ["equal or not" * (j in model.named) for j in range(len(columns))]
+    cells: Columns = {
+        "column": [column.name for column in columns],
+        "kind": [column.kind for column in columns],
+        ("divided by", "factor"): used,
+        "note": [note if j in counted else "left out" for j, note in enumerate(notes)],
+    }
     title = f"Columns: differences are divided by {_DIVISORS[model.scale]}"
     if model.ellipse is not None:
         title = "Columns: differences are measured by the covariance of all rows"
     elif not model.used_numbers.any():
         title = "Columns: values are equal or not"
-    heads = ("column", "kind", "divided by", "factor", "note")
     tag = "S 71" if model.scale != "none" and model.used_numbers.any() else ""
-    return Table("scale", title, heads, tuple(rows), tag, backend)
+    return sheet("scale", title, cells, tag)
 
 
-def _ellipse(model: NeighborsModel, backend: str) -> list[Table]:
+def _ellipse(model: NeighborsModel) -> list[Table]:
     """The covariance that a Mahalanobis distance is measured by, and its inverse."""
     if model.ellipse is None:
         return []
@@ -83,51 +75,64 @@ def _ellipse(model: NeighborsModel, backend: str) -> list[Table]:
     square = names, names
     S = model.ellipse.covariance
     return [
-        matrix_table("covariance", "S, of all rows", square, S, "S 74", backend),
-        matrix_table("inverse", title, square, root @ root.T, "S 74", backend),
+        matrix_table("covariance", "S, of all rows", square, S, "S 74"),
+        matrix_table("inverse", title, square, root @ root.T, "S 74"),
     ]
 
 
-def _classes(model: NeighborsModel, backend: str) -> Table:
-    n = np.bincount(model.labels, minlength=len(model.classes)).tolist()
-    weight = class_weights(model.labels, row_weights(model), len(n)).tolist()
-    factors = model.class_factors.tolist()
-    rows = zip(model.classes, n, map(_number, weight), factors, strict=True)
-    heads = ("class", "rows", "weight", "factor")
+def _classes(model: NeighborsModel) -> Table:
+    n = np.bincount(model.labels, minlength=len(model.classes))
+    weight = whole_cells(class_weights(model.labels, row_weights(model), len(n)))
+    columns = {"class": model.classes, "rows": n, "weight": weight, "factor": model.class_factors}
     title = "Classes, and what a vote for them is multiplied by"
-    return Table("classes", title, heads, tuple(rows), "S 77", backend)
+    return sheet("classes", title, columns, "S 77")
 
 
-def _votes(model: NeighborsModel, rows: FoundNeighbors, backend: str) -> Table:
-    shares = shares_of_votes(rows.votes, model.prior)
-    cells = [
-        (i, label, float(rows.votes[i, c]), float(shares[i, c]))
-        for i in range(len(rows))
-        for c, label in enumerate(model.classes)
-    ]
-    heads = ("query", "class", "votes", "P")
-    return Table("votes", "Votes by class, and their shares", heads, tuple(cells), "S 78", backend)
+def _votes(model: NeighborsModel, rows: FoundNeighbors) -> Table:
+    shares, n = shares_of_votes(rows.votes, model.prior), len(rows)
+    columns = {
+        "query": np.repeat(np.arange(n), len(model.classes)),
+        "class": model.classes * n,
+        "votes": rows.votes.ravel(),
+        "P": shares.ravel(),
+    }
+    return sheet("votes", "Votes by class, and their shares", columns, "S 78")
 
 
 # --- Distances -----------------------------------------------------------------------------------
 
 
-def _distances(
-    model: NeighborsModel, rows: FoundNeighbors, max_rows: int, backend: str, n_threads: int
-) -> Table:
-    """The rows of the fit in the order of their distance from each query."""
-    shown = min(max_rows, model.n_rows)
-    near = search(model, rows.queries, shown, n_threads=n_threads)
-    names = [model.schema.columns[column.j].name for column in counted_columns(model)]
-    ranked = [_rank(model, rows, near, i) for i in range(len(rows))]
-    missing = any((one.amounts.known < len(names)).any() for one in ranked)
-    cells = [line for one in ranked for line in _lines(model, one, missing=missing)]
-    known = ("known",) if missing else ()
-    results = (*known, "sum", "distance", "part", "kernel", "vote")
-    heads = unique(("query", "rank", "id", "class", *names, *results))
+def _distances(model: NeighborsModel, rows: FoundNeighbors, max_rows: int, n_threads: int) -> Table:
+    """The rows of the fit in the order of their distance from each query.
+
+    The first of them are its neighbors; others fill no place, and have no part and no vote.
+    """
+    shown, queries = min(max_rows, model.n_rows), rows.queries
+    names = [model.schema.columns[c.j].name for c in counted_columns(model)]
+    near = search(model, queries, shown, n_threads=n_threads)
+    there = near.positions >= 0
+    (query, rank), at = np.nonzero(there), near.positions[there]
+    every = [
+        column_amounts(model, queries.numbers[i], queries.codes[i], near.positions[i, there[i]])
+        for i in range(len(rows))
+    ]
+    amounts = np.vstack([np.empty((0, len(names))), *(one.by_column for one in every)])
+    known = (~np.isnan(amounts)).sum(axis=1)
+    missing = bool((known < len(names)).any())
+    part, kernel = np.zeros(near.positions.shape), np.zeros(near.positions.shape)
+    for i in range(len(rows)):
+        found, n = rows.found(i), min(shown, len(rows.found(i).positions))
+        part[i, :n], kernel[i, :n] = found.part[:n], found.kernel[:n]
+    labels, part, kernel = model.labels[at], part[there], kernel[there]
+    columns: Columns = {"query": query, "rank": rank + 1, "id": model.ids[at]}
+    columns |= {"class": [model.classes[k] for k in labels], tuple(names): amounts}
+    columns |= {"known": known} if missing else {}
+    columns |= {"sum": np.concatenate([np.empty(0), *(one.keys for one in every)])}
+    columns |= {"distance": near.distances[there], "part": part, "kernel": kernel}
+    columns |= {"vote": part * kernel * model.class_factors[labels]}
     said = _formula(model, len(names), missing=missing)
     title = f"Distances, the nearest {shown} of {counted(model.n_rows, 'row')} (ids from 0): {said}"
-    return Table("distances", title, heads, tuple(cells), model.facts.equation, backend)
+    return sheet("distances", title, columns, model.facts.equation)
 
 
 def _formula(model: NeighborsModel, d: int, *, missing: bool) -> str:
@@ -139,41 +144,3 @@ def _formula(model: NeighborsModel, d: int, *, missing: bool) -> str:
     root = f"sum / {d}" if model.facts.is_mean else root
     stretched = f" · {d} / known" if missing else ""
     return f"sum = the columns added up{stretched}, distance = {root}"
-
-
-@dataclass(frozen=True, eq=False)
-class _Ranked:
-    """Rows in the order of their distance from query i; the first of them are its neighbors."""
-
-    i: int
-    positions: Counts
-    distances: Float
-    amounts: Amounts
-    neighbors: Found
-
-
-def _rank(model: NeighborsModel, rows: FoundNeighbors, near: Near, i: int) -> _Ranked:
-    there = near.positions[i] >= 0
-    positions, queries = near.positions[i, there], rows.queries
-    amounts = column_amounts(model, queries.numbers[i], queries.codes[i], positions)
-    return _Ranked(i, positions, near.distances[i, there], amounts, rows.found(i))
-
-
-def _lines(model: NeighborsModel, ranked: _Ranked, *, missing: bool) -> Iterator[tuple[Cell, ...]]:
-    """The lines of a query; rows that fill no place have no part and no vote."""
-    amounts, found = ranked.amounts, ranked.neighbors
-    terms, n_known, keys = amounts.by_column.tolist(), amounts.known.tolist(), amounts.keys.tolist()
-    distances, parts, kernels = (a.tolist() for a in (ranked.distances, found.part, found.kernel))
-    for rank, at in enumerate(ranked.positions.tolist()):
-        label, inside = int(model.labels[at]), rank < len(parts)
-        part, kernel = (parts[rank], kernels[rank]) if inside else (0.0, 0.0)
-        known = (n_known[rank],) if missing else ()
-        vote = part * kernel * float(model.class_factors[label])
-        front = ranked.i, rank + 1, int(model.ids[at]), model.classes[label]
-        added = (None if isnan(term) else term for term in terms[rank])
-        yield (*front, *added, *known, keys[rank], distances[rank], part, kernel, vote)
-
-
-def _number(x: float) -> Cell:
-    """Whole weights as whole numbers."""
-    return int(x) if float(x).is_integer() else float(x)

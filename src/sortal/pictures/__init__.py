@@ -13,7 +13,8 @@ import matplotlib.style
 import numpy as np
 
 from sortal.errors import MissingValueWarning, SortalError, agreed, counted
-from sortal.pictures.figures import CELLS, coarsen, has_layout, png_of, quiet, svg_of
+from sortal.pictures.coarse import CELLS, coarsen
+from sortal.pictures.svg import has_layout, png_of, quiet, svg_of
 from sortal.plotting.axes import detached, legend_columns, open_grid, plain, short_number
 from sortal.plotting.rows import ShownTable, names_of_fit
 from sortal.records.tables import Table, unique

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from sortal.data.columns import as_categories
 from sortal.errors import counted
 from sortal.pictures import (
     MOST_ROWS,
@@ -21,19 +20,16 @@ from sortal.pictures import (
 )
 from sortal.plotting.axes import plain, short_number
 from sortal.plotting.comparison import ComparisonDisplay
-from sortal.plotting.decision_regions import DecisionsDisplay, RegionsDisplay
+from sortal.plotting.decision_regions import DecisionsDisplay
 from sortal.plotting.densities import DensitiesDisplay
 from sortal.plotting.evaluation import ConfusionDisplay, ReliabilityDisplay, RocDisplay
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from sortal._typing import Float
     from sortal.evaluation import Confusion, Reliability, Roc
     from sortal.pictures import ColumnSeparation, Scene
     from sortal.records.tables import Cell
-
-    _Regions = DecisionsDisplay | RegionsDisplay
 
 
 T = TypeVar("T")
@@ -247,17 +243,12 @@ def _cells(display: DensitiesDisplay) -> list[tuple[Cell, ...]]:
 # With more classes, boundaries of all pairs hide those that decide.
 _MOST_PAIRS = 4
 
-# Lines of the grid in each direction, on whose cells curves are found: exact all the same.
+# Lines of the grid in each direction: curves between so few do not tell where single rows lie.
 _RESOLUTION = 80
-
-_COARSE = (
-    f"Boundaries are drawn between the crossings of {_RESOLUTION} × {_RESOLUTION} lines: exact "
-    "ones would tell where single rows lie."
-)
 
 
 def add_regions(scene: Scene) -> None:
-    """Regions over the two most telling columns; straight boundaries where functions are linear."""
+    """Regions over the two most telling columns; of linear functions also each pair's lines."""
     chosen = scene.numbers[:2]
     if len(chosen) < 2:
         n = len(scene.numbers)
@@ -267,57 +258,24 @@ def add_regions(scene: Scene) -> None:
         return
     first, second = chosen
     title = f"Decision regions over {plain(first.name)} and {plain(second.name)}"
-    options: dict[str, Any] = {"features": [scene.feature(one.place) for one in chosen]}
-    display = _display(scene)
-    coarse = ""
-    if display is DecisionsDisplay:
-        options["resolution"] = _RESOLUTION
-        if _tells_rows(scene.estimator) and not scene.rows:
-            options["exact"], coarse = False, _COARSE
-    else:
-        options |= {"pairwise": False} if len(scene.classes) > _MOST_PAIRS else {}
-        options |= {"at": at} if (at := _typical_words(scene)) else {}
+    features = [scene.feature(one.place) for one in chosen]
+    options: dict[str, Any] = {"features": features, "resolution": _RESOLUTION}
+    linear = hasattr(scene.estimator, "coef_") and not hasattr(scene.estimator, "covariances_")
+    if linear and len(scene.classes) <= _MOST_PAIRS:
+        options["pairwise"] = True
     why = (
         f"Of all columns of numbers, these two have the largest proportions of variance "
         f"between classes: {first.share:.0%} and {second.share:.0%}."
         if len(scene.numbers) > 2
         else ""
     )
-    note = " ".join(filter(None, [why, coarse]))
-    plan = Plan(display, options, points=True)
-    scene.plan("regions", title, plan, lambda shown: _region_words(scene, title, shown, note))
+    plan = Plan(DecisionsDisplay, options, points=True)
+    scene.plan("regions", title, plan, lambda shown: _region_words(scene, title, shown, why))
 
 
-def _tells_rows(estimator: object) -> bool:
-    """Whether boundaries may bend around single rows, which the model holds."""
-    return hasattr(estimator, "kneighbors") or hasattr(estimator, "dual_coef_")
-
-
-def _typical_words(scene: Scene) -> dict[str, Any]:
-    """The most frequent value of each category that the model knows by its values."""
-    terms = {str(name) for name in scene.estimator.terms_}
-    found = {}
-    for j, name in enumerate(scene.names):
-        if name in terms or scene.table.column_schema(j).is_number:
-            continue
-        column = as_categories(scene.table.categories(j, 0, scene.table.n_rows))
-        counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.values))
-        order = np.argsort(-counts, kind="stable")
-        known = [column.values[v] for v in order if f"{name}={column.values[v]}" in terms]
-        if known:
-            found[name] = known[0]
-    return found
-
-
-def _display(scene: Scene) -> type[Any]:
-    """Exact straight lines need linear functions, and no costs."""
-    straight = hasattr(scene.estimator, "coef_") and not hasattr(scene.estimator, "covariances_")
-    plain_costs = getattr(scene.estimator, "costs", None) is None
-    return RegionsDisplay if straight and plain_costs else DecisionsDisplay
-
-
-def _region_words(scene: Scene, title: str, display: _Regions, why: str) -> Words:
-    shares = _shares(display)
+def _region_words(scene: Scene, title: str, display: DecisionsDisplay, why: str) -> Words:
+    labels = display.grid.labels.ravel()
+    shares = np.bincount(labels, minlength=len(scene.classes)) / labels.size
     names = [plain(label) for label in scene.classes]
     order = np.argsort(-shares, kind="stable")
     told = [f"{names[k]} on {shares[k]:.0%}" for k in order if shares[k] > 0]
@@ -332,21 +290,3 @@ def _region_words(scene: Scene, title: str, display: _Regions, why: str) -> Word
     table = cut_table("regions", table.title, heads, cells)[0]
     note = " ".join(filter(None, [why, cut]))
     return Words(f"{said} {class_places(display.rows)}", table, note)
-
-
-def _shares(display: _Regions) -> Float:
-    """The part of the picture in which each class is predicted."""
-    K = len(display.rows.classes)
-    if isinstance(display, DecisionsDisplay):
-        labels = display.grid.labels.ravel()
-        return np.asarray(np.bincount(labels, minlength=K) / labels.size)
-    width, height = display.box[1] - display.box[0]
-    return np.array([_area(corners) / (width * height) for corners in display.regions])
-
-
-def _area(corners: Float) -> float:
-    """Of a polygon, by the shoelace formula; corners less the first, which are small numbers."""
-    if len(corners) < 3:
-        return 0.0
-    x, y = (corners - corners[0]).T
-    return float(abs(x @ np.roll(y, -1) - y @ np.roll(x, -1)) / 2)

@@ -1,226 +1,222 @@
-"""SVG of matplotlib, written short: paths, colors, styles and texts."""
+"""Figures of matplotlib as elements of a page and as files."""
 
 from __future__ import annotations
 
+import io
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+import warnings
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Final
+from xml.etree import ElementTree as ET
 
-import numpy as np
+import matplotlib as mpl
+from matplotlib.colors import to_rgba
 from matplotlib.font_manager import FontProperties
+from matplotlib.layout_engine import PlaceHolderLayoutEngine
+from matplotlib.text import Text
 from matplotlib.textpath import text_to_path
 
+from sortal.errors import ParameterError
 from sortal.plotting.axes import COLORS
 
 if TYPE_CHECKING:
-    from xml.etree import ElementTree as ET
+    from collections.abc import Iterator
 
-    from sortal._typing import Float
+    from matplotlib.figure import Figure
 
+# A point of a figure in pixels of a page.
+_PIXELS = 4 / 3
 
-_TOKEN: Final = re.compile(r"([MLQCZz])|(-?\d*\.?\d+(?:e[-+]?\d+)?)")
-
-_LAST: Final = re.compile(r"[\d.]+$")
-
-_PAIRS: Final = {"M": 1, "L": 1, "Q": 2, "C": 3, "Z": 0}
-
-# From so many numbers on, one decimal has to do.
-_LONG: Final = 60
-
-# What it takes to define a marker, in letters.
-_DEFINITION: Final = 200
-
-# A path of more commands is no marker.
-_LONGEST_MARKER: Final = 16
+# Inches around what is drawn.
+_MARGIN = 0.04
 
 
-class Stroke(NamedTuple):
-    """A command of a path and its points (one, two or three; none to close)."""
+def svg_of(figure: Figure, name: str, alt: str) -> str:
+    """One svg element without identifiers that another one has: those it needs begin with `name`.
 
-    command: str
-    points: Float
-
-
-def read_path(d: str) -> list[Stroke]:
-    """The commands of a path that has absolute ones only."""
-    found: list[Stroke] = []
-    command, numbers = "", list[float]()
-    for letter, number in _TOKEN.findall(d):
-        if letter:
-            command = letter.upper()
-            if command == "Z":
-                found.append(Stroke("Z", np.empty((0, 2))))
-            continue
-        numbers.append(float(number))
-        if len(numbers) == 2 * _PAIRS[command]:
-            found.append(Stroke(command, np.array(numbers).reshape(-1, 2)))
-            numbers = []
-            command = "L" if command == "M" else command
-    return found
-
-
-def moved(path: list[Stroke], x: float, y: float) -> list[Stroke]:
-    """The path somewhere else."""
-    step = np.array([x, y])
-    return [Stroke(command, points + step) for command, points in path]
+    Letters are text in the font of the page. Black, grays and white are the page's own colors, so
+    that it may be light or dark (`--paper`, or else Canvas, is its background); what an artist with
+    the gid "fixed" draws keeps its colors.
+    """
+    target = io.StringIO()
+    with (
+        mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "sortal"}),
+        quiet(),
+        _for_page(figure),
+    ):
+        if has_layout(figure):
+            figure.draw_without_rendering()
+        # nearly what "tight" does, without drawing all a second time
+        box = figure.get_tightbbox().padded(_MARGIN)
+        figure.savefig(
+            target,
+            format="svg",
+            bbox_inches=box,
+            facecolor="none",
+            metadata={"Date": None, "Creator": None, "Format": None, "Type": None},
+        )
+    with quiet():
+        return _for_reading(target.getvalue(), name, alt)
 
 
-def thinned(path: list[Stroke], tolerance: float) -> list[Stroke]:
-    """The path without vertices that lie on the line between their neighbors."""
-    found: list[Stroke] = []
-    run: list[Float] = []
-    for stroke in [*path, Stroke("", np.empty((0, 2)))]:
-        if stroke.command == "L" and (run or found):
-            run = run or [found[-1].points[-1]] if found[-1].command != "Z" else run
-            run.append(stroke.points[0])
-            continue
-        found += [Stroke("L", point[None]) for point in _essential(np.array(run), tolerance)[1:]]
-        run = []
-        found.append(stroke)
-    return found[:-1]
+def has_layout(figure: Figure) -> bool:
+    """Whether the places of axes are sought anew each time the figure is drawn."""
+    engine = figure.get_layout_engine()
+    return engine is not None and not isinstance(engine, PlaceHolderLayoutEngine)
 
 
-def _essential(line: Float, tolerance: float) -> Float:
-    """Vertices of a line that are seen: the farthest from a chord stays (Douglas and Peucker)."""
-    if len(line) < 3:
-        return line
-    keep = np.zeros(len(line), dtype=bool)
-    keep[[0, -1]] = True
-    spans = [(0, len(line) - 1)]
-    while spans:
-        start, stop = spans.pop()
-        if stop - start < 2:
-            continue
-        gaps = _distances(line[start + 1 : stop], line[start], line[stop])
-        far = int(gaps.argmax())
-        if gaps[far] > tolerance:
-            middle = start + 1 + far
-            keep[middle] = True
-            spans += [(start, middle), (middle, stop)]
-    return line[keep]
+def png_of(figure: Figure) -> bytes:
+    """The bytes of a PNG file, on white; nothing in it says when or by what it was made."""
+    target = io.BytesIO()
+    with quiet():
+        figure.savefig(
+            target,
+            format="png",
+            dpi=150,
+            bbox_inches="tight",
+            facecolor="white",
+            metadata={"Software": None},
+        )
+    return target.getvalue()
 
 
-def _distances(points: Float, start: Float, stop: Float) -> Float:
-    """How far points lie from the piece between two others."""
-    along = stop - start
-    length = float(along @ along)
-    share = np.clip((points - start) @ along / length, 0, 1) if length else np.zeros(len(points))
-    return np.asarray(np.hypot(*(points - start - share[:, None] * along).T))
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Letters that the measuring font lacks are no news: the page has other fonts."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        warnings.filterwarnings("ignore", message="Matplotlib currently does not support")
+        yield
 
 
-def write_path(path: list[Stroke], digits: int = 2) -> str:
-    """The commands, relative to the point before, which is shorter."""
-    if sum(stroke.points.size for stroke in path) > _LONG:
-        digits = 1
-    written: list[str] = []
-    here = start = np.zeros(2)
-    before = ""
-    for command, points in path:
-        if command == "Z":
-            written.append("z")
-            here, before = start, "z"
-            continue
-        places = points.round(digits)
-        if command == "M":
-            here = start = places[0]
-            written.append("M" + _numbers(places.ravel(), digits))
-            before = "M"
-            continue
-        letter, steps = _step(command, places - here)
-        told = _numbers(steps, digits)
-        if not told:
-            continue
-        # the letter is not said again
-        again = letter == before
-        written.append(_apart(written[-1], told) + told if again else letter + told)
-        here, before = places[-1], letter
-    return "".join(written)
+@contextmanager
+def _for_page(figure: Figure) -> Iterator[None]:
+    """What a page has in another way is taken off the figure meanwhile.
+
+    Texts say in their gid what matplotlib would lose: how lines are aligned, and a rim (with a path
+    effect, letters would be written as outlines). Axes have no white ground of their own.
+    """
+    with ExitStack() as undo:
+        for text in figure.findobj(Text):
+            effects, gid = text.get_path_effects(), text.get_gid()
+            undo.callback(text.set, path_effects=effects, gid=gid)
+            align = f"align-{text.get_horizontalalignment()}" if "\n" in text.get_text() else ""
+            words = filter(None, [gid, align, "rim" if effects else ""])
+            text.set(path_effects=[], gid=" ".join(words) or None)
+        for ax in figure.axes:
+            if ax.patch.get_visible() and to_rgba(ax.get_facecolor())[:3] == (1.0, 1.0, 1.0):
+                undo.callback(ax.patch.set, visible=True)
+                ax.patch.set_visible(False)
+        yield
 
 
-def _step(command: str, steps: Float) -> tuple[str, Float]:
-    """A relative command; a line along an axis needs one number, and no step at all none."""
-    if command != "L":
-        return command.lower(), steps.ravel()
-    dx, dy = steps[0]
-    if dx == 0 or dy == 0:
-        return ("v", steps[0, 1:]) if dx == 0 else ("h", steps[0, :1])
-    return "l", steps[0]
+# --- The SVG that matplotlib writes, as one element that can stand among others in a page --------
+
+_NAME: Final = re.compile(r"[a-z][a-z0-9-]*")
+
+_LINK: Final = "{http://www.w3.org/1999/xlink}href"
+
+_REFERENCE: Final = re.compile(r"url\(#([^)]+)\)")
+
+# Attributes that are written in another way.
+_REPLACED: Final = ("style", "id", _LINK)
+
+_SPACES: Final = re.compile(r"\s*([A-Za-z])\s*")
+
+_DECIMALS: Final = re.compile(r"-?\d+\.\d+")
+
+# What a page has anyway, and what it needs not know.
+_NEEDLESS: Final = ("metadata", "style", "title")
+
+_HELD: Final = ("svg", "defs", "clipPath", "pattern", "rect", "g", "path", "use", "text", "tspan")
 
 
-def _numbers(numbers: Float, digits: int) -> str:
-    told = ""
-    for number in numbers.tolist():
-        text = short(number, digits)
-        told += _apart(told, text) + text
-    return told
+def _for_reading(svg: str, name: str, alt: str) -> str:
+    """What matplotlib wrote, in colors of a page, with names of its own and words instead of it."""
+    if not _NAME.fullmatch(name):
+        raise ParameterError(f"name={name!r} is no name: give small letters, digits and hyphens.")
+    root = ET.fromstring(svg.replace(' xmlns="http://www.w3.org/2000/svg"', "", 1))  # noqa: S314
+    width, height = (float(x) for x in root.get("viewBox", "").split()[2:])
+    _Names(name).clean(root, frozenset())
+    root.attrib = {
+        "xmlns": "http://www.w3.org/2000/svg",
+        "class": "figure",
+        "role": "img",
+        "aria-label": alt,
+        "viewBox": f"0 0 {_short(width)} {_short(height)}",
+        "width": f"{width * _PIXELS:.0f}",
+        "height": f"{height * _PIXELS:.0f}",
+        "fill": INK,
+        "stroke-linejoin": "round",
+        "font-size": "10",
+    }
+    return ET.tostring(root, encoding="unicode")
 
 
-def _apart(before: str, text: str) -> str:
-    """A space where one is needed: not before a minus sign, nor before a second point."""
-    last = _LAST.search(before)
-    if not before or text[0] == "-" or (text[0] == "." and last and "." in last[0]):
-        return ""
-    return " "
+class _Names:
+    """Elements are cleaned, and what is referred to is named anew: `name`-1, -2, …"""
+
+    def __init__(self, name: str) -> None:
+        self._name, self._known = name, dict[str, str]()
+
+    def clean(self, element: ET.Element, words: frozenset[str]) -> None:
+        """An element and all in it; `words` are those of the gids around."""
+        for child in list(element):
+            if child.tag in _NEEDLESS:
+                element.remove(child)
+                continue
+            if child.tag not in _HELD:
+                raise ParameterError(
+                    f"The figure has an element {child.tag!r}, which a page cannot hold: draw "
+                    "shapes and words, such as by pcolormesh instead of imshow."
+                )
+            own = words | frozenset(child.get("id", "").split())
+            self.clean(child, own)
+            child.attrib = self._attributes(child, own)
+            child.tail = None
+            if child.tag not in ("text", "tspan"):
+                child.text = None
+
+    def _attributes(self, element: ET.Element, words: frozenset[str]) -> dict[str, str]:
+        if element.tag == "text":
+            return _text_attributes(element, words)
+        if element.tag == "tspan":
+            return _style_of(element, words) | _only(element, "x", "y")
+        kept = {k: _rounded(v) for k, v in element.attrib.items() if k not in _REPLACED}
+        found = {k: self._renamed(v) for k, v in (kept | _style_of(element, words)).items()}
+        if "d" in kept:
+            found["d"] = _shape(element.attrib["d"])
+        if _LINK in element.attrib:
+            found["href"] = f"#{self._new(element.attrib[_LINK].lstrip('#'))}"
+        if "id" in element.attrib and element.tag in ("clipPath", "pattern", "path"):
+            found["id"] = self._new(element.attrib["id"])
+        return found
+
+    def _renamed(self, value: str) -> str:
+        return _REFERENCE.sub(lambda found: f"url(#{self._new(found[1])})", value)
+
+    def _new(self, old: str) -> str:
+        return self._known.setdefault(old, f"{self._name}-{len(self._known) + 1}")
 
 
-def short(number: float, digits: int = 2) -> str:
-    """A number without zeros that say nothing."""
-    text = f"{number:.{digits}f}"
-    text = text.rstrip("0").rstrip(".") if "." in text else text
-    if text in ("-0", ""):
-        return "0"
-    return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
+def _only(element: ET.Element, *names: str) -> dict[str, str]:
+    return {name: value for name, value in element.attrib.items() if name in names}
 
 
-class Marker(NamedTuple):
-    """A small closed shape, written from its first point on, and where that lies."""
-
-    shape: str
-    x: float
-    y: float
+def _short(number: float, digits: int = 2) -> str:
+    """A number without decimals that are not seen."""
+    return f"{number:.{digits}f}".rstrip("0").rstrip(".")
 
 
-def as_marker(path: list[Stroke]) -> Marker | None:
-    """A path that may be one of many alike: circles, triangles, stars; None of longer ones."""
-    commands = "".join(stroke.command for stroke in path)
-    if len(path) > _LONGEST_MARKER or not re.fullmatch("M[^MZ]+Z", commands):
-        return None
-    if found := _as_circle(path):
-        (x, y), radius = found
-        r = short(radius, 1)
-        return Marker(f"M0 0a{r} {r} 0 1 0 .1 0z", float(x), float(y - radius))
-    x, y = path[0].points[0]
-    return Marker(write_path(moved(path, -x, -y), 1), float(x), float(y))
+def _rounded(value: str, digits: int = 2) -> str:
+    """Numbers with so many decimals at most, and without the unit that a picture has anyway."""
+    text = re.sub(r"(?<=\d)px\b", "", value)
+    return _DECIMALS.sub(lambda found: _short(float(found[0]), digits), text)
 
 
-def _as_circle(path: list[Stroke]) -> tuple[Float, float] | None:
-    """Center and radius of a circle that is drawn by eight curves; None of other paths."""
-    if "".join(stroke.command for stroke in path) != "MCCCCCCCCZ":
-        return None
-    ends = np.array([stroke.points[-1] for stroke in path[:-2]])
-    center = ends.mean(axis=0)
-    radii = np.hypot(*(ends - center).T)
-    radius = float(radii.mean())
-    return (center, radius) if radius > 0 and np.allclose(radii, radius, rtol=0.01) else None
-
-
-def write_marker(marker: Marker) -> str:
-    """The shape where it lies."""
-    return f"M{pair(marker)}{marker.shape.removeprefix('M0 0')}"
-
-
-def is_shorter_once(markers: list[Marker]) -> bool:
-    """Whether a shape is written once, and then its places."""
-    return len(markers) * (len(markers[0].shape) - 4) > _DEFINITION
-
-
-def write_places(markers: list[Marker]) -> str:
-    """A path through all places, for markers at its vertices."""
-    return "M" + "L".join(pair(marker) for marker in markers)
-
-
-def pair(marker: Marker) -> str:
-    """Where a marker lies."""
-    return _numbers(np.array([marker.x, marker.y]), 1)
+def _shape(d: str) -> str:
+    """A path to a tenth of a point, without the spaces that it can do without."""
+    return _SPACES.sub(r"\1", _rounded(d, 1))
 
 
 # --- Colors of a figure for a page that may be light or dark -------------------------------------
@@ -251,7 +247,7 @@ def recolored(style: dict[str, str]) -> dict[str, str]:
             found[name], share = _of_page(color)
             if share < 1:
                 whole = float(found.get(f"{name}-opacity", "1"))
-                found[f"{name}-opacity"] = short(whole * share)
+                found[f"{name}-opacity"] = _short(whole * share)
     return found
 
 
@@ -268,7 +264,7 @@ def _of_page(color: str) -> tuple[str, float]:
     return "#" + "".join(f"{min(part, 255):02x}" for part in strong), share
 
 
-# --- Styles of matplotlib's SVG as short attributes, and texts that fit any font of a page -------
+# --- Styles as attributes, and texts that fit any font of a page ---------------------------------
 
 _TURN: Final = re.compile(r"rotate\((-?[\d.]+)")
 
@@ -278,24 +274,11 @@ _FONT: Final = re.compile(r"(?:(italic|oblique) )?(?:small-caps )?(?:(\d{3}|bold
 
 _ANCHORS: Final = {"center": ("middle", 0.5), "right": ("end", 1.0)}
 
-# What is so in any element unless it says otherwise.
-_DEFAULTS: Final = {
-    "stroke-width": "1",
-    "font-size": "10",
-    "font-weight": "400",
-    "font-style": "normal",
-    "text-anchor": "start",
-    "stroke-linejoin": "round",
-    "stroke-linecap": "butt",
-    "fill-opacity": "1",
-    "stroke-opacity": "1",
-}
-
 # Of no use in a page, which has a font of its own.
 _DROPPED: Final = ("font-family", "font-stretch", "font-variant", "stroke-miterlimit")
 
 
-def style_of(element: ET.Element, words: frozenset[str]) -> dict[str, str]:
+def _style_of(element: ET.Element, words: frozenset[str]) -> dict[str, str]:
     """What the style says, as attributes, in colors of the page; "fixed" among words keeps them."""
     pairs = (part.partition(":") for part in element.get("style", "").split(";") if part.strip())
     style = {name.strip(): value.strip() for name, _, value in pairs}
@@ -303,21 +286,13 @@ def style_of(element: ET.Element, words: frozenset[str]) -> dict[str, str]:
     if font:  # as older versions of matplotlib write it
         style["font-style"], style["font-weight"] = font[1] or "normal", font[2] or "400"
         style["font-size"] = font[3]
-    style = {name: rounded(value) for name, value in style.items() if name not in _DROPPED}
-    # matplotlib leaves out black, which is the page's color here
-    style = {"fill": "#000000"} | style if "fixed" in words else recolored(style)
-    return {name: value for name, value in style.items() if _DEFAULTS.get(name) != value}
+    style = {name: _rounded(value) for name, value in style.items() if name not in _DROPPED}
+    return style if "fixed" in words else recolored(style)
 
 
-def rounded(value: str) -> str:
-    """Numbers with two decimals at most, and without the unit that a picture has anyway."""
-    text = re.sub(r"(?<=\d)px\b", "", value)
-    return re.sub(r"-?\d+\.\d+", lambda found: short(float(found[0])), text)
-
-
-def text_attributes(element: ET.Element, words: frozenset[str]) -> dict[str, str]:
+def _text_attributes(element: ET.Element, words: frozenset[str]) -> dict[str, str]:
     """Style and place of words, with an anchor that does not depend on how wide letters are."""
-    style = style_of(element, words)
+    style = _style_of(element, words)
     transform = element.get("transform", "")
     shift, turn = _SHIFT.search(transform), _TURN.search(transform)
     x, y = float(element.get("x", "0")), float(element.get("y", "0"))
@@ -329,13 +304,10 @@ def text_attributes(element: ET.Element, words: frozenset[str]) -> dict[str, str
         anchor, share = _ANCHORS[align]
         x, style["text-anchor"] = x + share * _width(element.text or "", style), anchor
     if turn is not None and turned:
-        style["transform"] = f"rotate({rounded(turn[1])} {short(x)} {short(y)})"
+        style["transform"] = f"rotate({_rounded(turn[1])} {_short(x)} {_short(y)})"
     if "rim" in words:
         style |= {"paint-order": "stroke", "stroke": PAPER, "stroke-width": "3"}
-    for part in element.iter("tspan"):
-        place = {name: value for name, value in part.attrib.items() if name in ("x", "y")}
-        part.attrib = style_of(part, words) | place
-    return style | {"x": short(x), "y": short(y)}
+    return style | {"x": _short(x), "y": _short(y)}
 
 
 def _width(text: str, style: dict[str, str]) -> float:

@@ -1,7 +1,4 @@
-"""Geometry of the plane: feet, lines, polygons, ellipses, rows of its points.
-
-A half-plane (a, b) holds the points x with a·x + b ≥ 0.
-"""
+"""Geometry of the plane: feet, ellipses, rows of its points."""
 
 from __future__ import annotations
 
@@ -20,14 +17,14 @@ from sortal.plotting.axes import color, equation_text, fixed_text, short_number
 from sortal.plotting.rows import (
     ShownTable,
     class_means,
-    fixed_terms,
     held_number,
     numbers_of,
+    overall_means,
     refuse_drawn,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping
 
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
@@ -36,11 +33,6 @@ if TYPE_CHECKING:
     from sortal._typing import Float, LabelsLike, Places, TableLike
     from sortal.data.sources import DataTable
     from sortal.plotting.rows import Classifier, Features, HeldAt, PlotRows
-
-    HalfPlane = tuple[Float, float]
-
-# Below this share of the sizes involved, a difference is rounding.
-_ROUNDING = 1e-12
 
 
 def feet_on_line(points: Float, center: Float, w: Float) -> Float:
@@ -67,70 +59,6 @@ def box_of(points: Float, margin: float = 0.06) -> Float:
     low, high = points.min(axis=0), points.max(axis=0)
     width = np.where(high > low, high - low, np.maximum(np.abs(high), 1.0))
     return np.array([low - margin * width, high + margin * width])
-
-
-def box_sides(box: Float) -> list[HalfPlane]:
-    """The four half-planes whose common part is a box."""
-    (x0, y0), (x1, y1) = box
-    sides = [((1, 0), -x0), ((-1, 0), x1), ((0, 1), -y0), ((0, -1), y1)]
-    return [(np.array(a, dtype=float), float(b)) for a, b in sides]
-
-
-def cut_line(normal: Float, offset: float, near: Float, cuts: Iterable[HalfPlane]) -> Float | None:
-    """The part of the line normal·x + offset = 0 within half-planes, as its two ends, or None.
-
-    `near` is a point of the picture: distances along the line count from its foot, so that they
-    keep their digits where the origin is far away.
-    """
-    length = float(np.linalg.norm(normal))
-    if length == 0:
-        return None
-    foot = near - normal * ((normal @ near + offset) / length**2)
-    along = np.array([-normal[1], normal[0]]) / length
-    low, high = -math.inf, math.inf
-    for a, b in cuts:
-        value, slope = float(a @ foot) + b, float(a @ along)
-        size = float(np.abs(a) @ np.abs(foot)) + abs(b)
-        if abs(slope) <= _ROUNDING * float(np.linalg.norm(a)):
-            if value < -_ROUNDING * size:
-                return None
-        elif slope > 0:
-            low = max(low, -value / slope)
-        else:
-            high = min(high, -value / slope)
-    return foot + np.outer((low, high), along) if low < high else None
-
-
-def cut_polygon(corners: Float, cuts: Iterable[HalfPlane]) -> Float:
-    """What is left of a convex polygon within half-planes: its corners in order, maybe none."""
-    for a, b in cuts:
-        corners = _cut_once(corners, a, b)
-    return corners
-
-
-def _cut_once(corners: Float, a: Float, b: float) -> Float:
-    """Keep the corners inside; where a side leaves or enters, its crossing is a new corner."""
-    inside = corners @ a + b
-    kept = []
-    for i, here in enumerate(corners):
-        before = i - 1
-        if (inside[i] >= 0) != (inside[before] >= 0):
-            share = inside[before] / (inside[before] - inside[i])
-            kept.append(corners[before] + share * (here - corners[before]))
-        if inside[i] >= 0:
-            kept.append(here)
-    return np.array(kept).reshape(-1, 2)
-
-
-def box_corners(box: Float) -> Float:
-    """The four corners of a box, in order."""
-    (x0, y0), (x1, y1) = box
-    return np.array([(x0, y0), (x1, y0), (x1, y1), (x0, y1)])
-
-
-def wins(coef: Float, intercept: Float, k: int, others: Sequence[int]) -> list[HalfPlane]:
-    """Half-planes in which function k is not below another one."""
-    return [(coef[k] - coef[m], float(intercept[k] - intercept[m])) for m in others]
 
 
 def ellipse(mean: Float, covariance: Float, coverage: float, n: int = 181) -> Float:
@@ -270,7 +198,7 @@ class Plane:
         """Numbers by their values, everything else by a row that has the value."""
         overall, estimator = None, self._given.estimator
         if self.terms is not None and hasattr(estimator, "means_"):
-            overall = fixed_terms(estimator, self.rows, self.terms, None)
+            overall = overall_means(estimator, self.rows)
         numbers, rows = {}, {}
         for j in [j for j in range(len(self._names)) if j not in self._places]:
             if self._given.is_number(j):

@@ -312,31 +312,11 @@ def fitted_rows(
     return given.rows(places), [given.term[j] for j in places]
 
 
-def fitted_functions(estimator: object) -> tuple[Float, Float]:
-    """Coefficients (K × p) and intercepts (K) of functions of which the largest decides.
-
-    One function of two classes is that of the second, beside 0 for the first.
-    """
-    coef, intercept = numbers_of(estimator, "coef_"), numbers_of(estimator, "intercept_")
-    if len(coef) > 1:
-        return coef, intercept
-    return np.vstack([np.zeros_like(coef), coef]), np.append(0.0, intercept)
-
-
-def fixed_terms(estimator: object, rows: PlotRows, terms: Sequence[int], at: HeldAt) -> Float:
-    """A value for every term not drawn: what `at` says of it, or else the overall mean.
-
-    The overall mean is that of the class means, weighted by how often the rows have each class.
-    """
-    names = [str(name) for name in attribute(estimator, "terms_")]
-    means = numbers_of(estimator, "means_")
+def overall_means(estimator: object, rows: PlotRows) -> Float:
+    """The class means of the fit, weighted by how often the rows have each class."""
     met = rows.counts > 0  # a class without rows may have no mean
-    values = np.asarray(rows.counts[met] / rows.counts.sum() @ means[met])
-    shown_terms = [names[j] for j in terms]
-    for name, value in (at or {}).items():
-        refuse_drawn(str(name), shown_terms)
-        _fix(values, names, str(name), value)
-    return values
+    means = numbers_of(estimator, "means_")
+    return np.asarray(rows.counts[met] / rows.counts.sum() @ means[met])
 
 
 def refuse_drawn(name: str, drawn: Iterable[str]) -> None:
@@ -353,21 +333,6 @@ def held_number(name: str, value: Any) -> float:
         return float(value)
     except (TypeError, ValueError):
         raise ParameterError(f"at has {value!r} for {name!r}: give a number.") from None
-
-
-def _fix(values: Float, names: list[str], name: str, value: object) -> None:
-    """Set the term of a number, or the indicators of a category."""
-    if name in names:
-        values[names.index(name)] = held_number(name, value)
-    elif f"{name}={value}" in names:
-        levels = [j for j, term in enumerate(names) if term.startswith(f"{name}=")]
-        values[levels] = 0.0
-        values[names.index(f"{name}={value}")] = 1.0
-    else:
-        raise ColumnError(
-            f"at has {name!r} = {value!r}, which is no term of this estimator: they are "
-            f"{listed(names)}. Give numbers by name, or a category one of its values."
-        )
 
 
 # --- What pictures ask of an estimator: functions of rows of which the largest decides -----------
@@ -444,12 +409,16 @@ def _functions(estimator: object) -> Callable[[TableLike], Float]:
 
 
 def _less_costly(log_posterior: Float, costs: Float) -> Float:
-    """-ln Σ_i P(i|x) C_ij; what every answer costs alike where i is true is left out first.
+    """ln P(k|x) c_k where an error of class k costs c_k whatever is said, else -ln Σ_i P(i|x) C_ij.
 
-    Logarithms, because with two classes their difference is the log-odds plus a constant.
+    What every answer costs alike where i is true is left out first. Logarithms, because their
+    differences keep their digits where another class is all but certain.
     """
-    extra = log_of(costs - costs.min(axis=1, keepdims=True))
-    return -np.asarray(logsumexp(log_posterior[:, :, None] + extra, axis=1))
+    extra = costs - costs.min(axis=1, keepdims=True)
+    errors = extra.max(axis=1)
+    if np.array_equal(extra, errors[:, None] * (1 - np.eye(len(costs)))):
+        return log_posterior + log_of(errors)
+    return -np.asarray(logsumexp(log_posterior[:, :, None] + log_of(extra), axis=1))
 
 
 # --- Points of classes in the plane: how they are drawn, and the words around them ---------------

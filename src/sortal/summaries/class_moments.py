@@ -8,17 +8,22 @@ the last digits even where all numbers lie near 1e8: merging loses nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from sortal import native
+from sortal._typing import Counts, Float
 from sortal.data.columns import Values, kept, places, union
 from sortal.data.table import LARGEST, two_sum
 from sortal.errors import TrainingRowsError
-from sortal.summaries.bytes import pack, unpack
+from sortal.modelfile.fields import need
+from sortal.modelfile.record import limits, record
 from sortal.summaries.protocol import (
+    MOST_SQUARES,
+    exponent,
     refuse_negative,
     refuse_other_columns,
     refuse_overflow,
@@ -30,7 +35,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sortal._typing import Counts, Float, Mask, Places
+    from sortal._typing import Codes, Mask, Places
+    from sortal.data.columns import CategoryColumn
 
 
 # What is left after subtraction may have lost this share of itself to rounding, not more.
@@ -38,12 +44,8 @@ _CANCELLATION = 1e-12
 
 _EPS = float(np.finfo(float).eps)
 
-_MOST = 2.0**63 * LARGEST**2
 
-_ARRAYS = ("units", "origin", "mean", "scatter", "third", "fourth", "slack")
-
-
-@dataclass(frozen=True, eq=False)
+@record()
 class ClassMoments:
     """Moments of rows of numbers within each class k, in units of weight.
 
@@ -56,17 +58,22 @@ class ClassMoments:
     """
 
     numbers: tuple[str, ...]
-    categories: tuple[str, ...]
-    values: tuple[Values, ...]
-    classes: Values
-    units: Counts
-    origin: Float
-    mean: Float
-    scatter: Float
-    third: Float
-    fourth: Float
-    slack: Float
-    exponent: int = 0
+    categories: tuple[str, ...] = limits("attributes")
+    values: tuple[Values, ...] = limits("attributes")
+    classes: Values = limits("labels")
+    units: Counts = limits("labels", least=0)
+    origin: Float = limits("labels", "width", least=-LARGEST, most=LARGEST)
+    mean: Float = limits("labels", "width", least=-LARGEST, most=LARGEST)
+    scatter: Float = limits("labels", "width", "width", least=-MOST_SQUARES, most=MOST_SQUARES)
+    third: Float = limits("labels", "width")
+    fourth: Float = limits("labels", least=0.0, most=np.inf)
+    slack: Float = limits("labels", "width+1", least=0.0)
+    exponent: int = exponent()
+
+    def check(self) -> None:
+        """Refuse terms that are not those of the columns, and what is no spread."""
+        need(self.origin.shape[1] == self.n_terms, "terms of other columns")
+        need((diagonals(self.scatter) >= 0).all(), "a negative sum of squares")
 
     @property
     def n_terms(self) -> int:
@@ -283,40 +290,6 @@ class ClassMoments:
             first += len(longer)
         return np.concatenate(at)
 
-    def to_bytes(self) -> bytes:
-        """Versioned bytes."""
-        meta = {
-            "numbers": self.numbers,
-            "categories": self.categories,
-            "values": self.values,
-            "classes": self.classes,
-            "exponent": self.exponent,
-        }
-        return pack("class moments", meta, {name: getattr(self, name) for name in _ARRAYS})
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> Self:
-        """Read what `to_bytes` wrote."""
-        got = unpack("class moments", data)
-        numbers, categories = got.names("numbers"), got.names("categories")
-        values, classes = got.values(len(categories)), got.classes()
-        K, p = len(classes), len(numbers) + sum(map(len, values))
-        most = float(np.finfo(float).max)
-        return cls(
-            numbers,
-            categories,
-            values,
-            classes,
-            got.counts("units", K),
-            got.numbers("origin", K, p, least=-LARGEST, most=LARGEST),
-            got.numbers("mean", K, p, least=-LARGEST, most=LARGEST),
-            got.scatters("scatter", K, p, most=_MOST),
-            got.numbers("third", K, p, least=-most, most=most),
-            got.numbers("fourth", K, least=0.0, most=np.inf),
-            got.numbers("slack", K, p + 1, least=0.0, most=most),
-            got.exponent(),
-        )
-
 
 def moments_of_sums(
     terms: tuple[tuple[str, ...], tuple[str, ...], tuple[Values, ...]],
@@ -426,3 +399,145 @@ def _whole(weights: Float, units: Float) -> Float:
     """Weights of values, of which those within rounding of a whole number are it."""
     near = np.rint(weights)
     return np.where(abs(weights - near) <= 64 * _EPS * units, near, weights)
+
+
+# --- Of the rows of a block ----------------------------------------------------------------------
+
+# Rows a product of matrices takes at a time: enough for BLAS, few enough for the cache.
+TILE_ROWS = 2048
+
+# Where the squared distance from origin to mean exceeds this multiple of the variance, the rows are
+# read again about a better origin.
+_FAR = 8.0
+
+
+def measure_classes(
+    columns: Sequence[Float],
+    codes: Sequence[Codes],
+    values: Sequence[Values],
+    labels: CategoryColumn,
+    units: Counts | None,
+    exponent: int,
+    rows: Places | None,
+    numbers: Sequence[str],
+    categories: Sequence[str],
+    fill: Float | None,
+) -> ClassMoments | None:
+    """The moments of the chosen rows of a block (None: of all); those without weight do not count.
+
+    `codes` are ranks in `values`. A missing value takes what `fill` has for its term or terms. None
+    where a row has a missing value that nothing fills, an infinite number or one whose square
+    cannot be added up.
+    """
+    terms = tuple(numbers), tuple(categories), tuple(values)
+    tiles = ClassTiles(columns, codes, values, units, fill)
+    return measure_tiles(tiles, terms, labels, units, exponent, rows)
+
+
+def measure_tiles(
+    tiles: ClassTiles,
+    terms: tuple[tuple[str, ...], tuple[str, ...], tuple[Values, ...]],
+    labels: CategoryColumn,
+    units: Counts | None,
+    exponent: int,
+    rows: Places | None,
+) -> ClassMoments | None:
+    """The same of terms that come tile by tile; `terms` are numbers, categories and values."""
+    present, parts = _by_class(labels, units, rows)
+    weight = np.array([len(part) if units is None else units[part].sum() for part in parts], int)
+    # powers of large numbers may overflow; those that must not are looked at later
+    with np.errstate(over="ignore", invalid="ignore"):
+        measured = tiles.measure(parts, weight)
+    return (
+        None if measured is None else moments_of_sums(terms, present, weight, exponent, *measured)
+    )
+
+
+def _by_class(
+    labels: CategoryColumn, units: Counts | None, rows: Places | None
+) -> tuple[Values, list[Counts]]:
+    """The classes of the chosen rows, and for each its rows that have weight."""
+    n_classes = len(labels.values)
+    # NumPy sorts 16-bit numbers by radix, several times faster than wider ones
+    codes = labels.codes.astype(np.int16) if n_classes < 2**15 else labels.codes
+    if units is not None:
+        rows = np.flatnonzero(units) if rows is None else rows[units[rows] > 0]
+    if rows is not None:
+        codes = codes[rows]
+    order = np.argsort(codes, kind="stable")
+    sizes = np.bincount(codes, minlength=n_classes)
+    chosen = (order if rows is None else rows[order]).astype(np.int64, copy=False)
+    parts = np.split(chosen, np.cumsum(sizes)[:-1]) if n_classes else []
+    return kept(labels.values, sizes > 0), [part for part in parts if len(part)]
+
+
+class ClassTiles:
+    """The rows of a block as terms, some at a time."""
+
+    def __init__(
+        self,
+        columns: Sequence[Float],
+        codes: Sequence[Codes],
+        values: Sequence[Values],
+        units: Counts | None,
+        fill: Float | None,
+    ) -> None:
+        self._columns, self._codes, self._sizes = columns, codes, list(map(len, values))
+        self._units, self._fill = units, fill
+        self.n_terms = len(columns) + sum(self._sizes)
+        self._tile = np.empty((TILE_ROWS, self.n_terms + 2))
+
+    def measure(self, parts: list[Counts], weight: Counts) -> tuple[Float, Float] | None:
+        """For each part of the rows an origin near their mean, and the sums about it."""
+        origin = self._first_means(parts)
+        sums = None if origin is None else self._sums(parts, origin)
+        if origin is None or sums is None:
+            return None
+        n = weight[:, None].astype(np.float64)
+        mean = sums[:, :-2, -2] / n
+        about = diagonals(sums)[:, :-2] - n * mean * mean
+        # an origin that is nearer already than its last digits cannot be bettered
+        far = (n * mean * mean > _FAR * about) & (abs(mean) > 4 * _EPS * abs(origin))
+        again = np.flatnonzero(far.any(axis=1))
+        origin[again] += mean[again]
+        better = self._sums([parts[k] for k in again], origin[again])
+        if better is None:
+            return None
+        sums[again] = better
+        return origin, sums
+
+    def _first_means(self, parts: list[Counts]) -> Float | None:
+        """The mean of each part's first tile: in most tables the mean of all is not far."""
+        means, zero = np.zeros((len(parts), self.n_terms)), np.zeros(self.n_terms)
+        for k, part in enumerate(parts):
+            z = self.centered(part[:TILE_ROWS], zero)
+            if z is None:
+                return None
+            first = z[:, -2] @ z
+            means[k] = first[:-2] / first[-2]
+        return means
+
+    def _sums(self, parts: list[Counts], origin: Float) -> Float | None:
+        """Σ u (z, 1, ‖z‖²)(z, 1, ‖z‖²)ᵀ of each part, a cache full of rows at a time.
+
+        The parts take turns, because their rows mostly lie among each other: where the columns are
+        apart in memory, what was fetched for one part also serves the next.
+        """
+        sums = np.zeros((len(parts), self.n_terms + 2, self.n_terms + 2))
+        for start in range(0, max(map(len, parts), default=0), TILE_ROWS):
+            for k, part in enumerate(parts):
+                if start < len(part):
+                    z = self.centered(part[start : start + TILE_ROWS], origin[k])
+                    if z is None:
+                        return None
+                    sums[k] += z.T @ z
+        return sums
+
+    def centered(self, rows: Counts, origin: Float) -> Float | None:
+        """√u (z, 1, ‖z‖²) of each row, so that one product with itself has the weights too."""
+        z = self._tile[: len(rows)]
+        scale = None if self._units is None else np.sqrt(self._units[rows])
+        not_finite = native.center_rows(
+            self._columns, self._codes, self._sizes, rows, origin, self._fill, scale, z
+        )
+        return None if not_finite else z

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from sortal import native
+from sortal._typing import Codes, Counts
 from sortal.data.columns import (
     CategoryColumn,
     Column,
@@ -25,10 +26,12 @@ from sortal.data.columns import (
 )
 from sortal.data.table import infinite, too_large
 from sortal.errors import InputError, counted
-from sortal.summaries.bytes import SummaryOfParts, pack, part, unpack
-from sortal.summaries.class_moments import ClassMoments
-from sortal.summaries.moments import measure_classes
+from sortal.modelfile.fields import need
+from sortal.modelfile.record import limits, record
+from sortal.summaries.class_moments import ClassMoments, measure_classes
 from sortal.summaries.protocol import (
+    SummaryOfParts,
+    exponent,
     refuse_negative,
     refuse_other_columns,
     refuse_overflow,
@@ -39,7 +42,7 @@ from sortal.summaries.protocol import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from sortal._typing import Codes, Counts, Places
+    from sortal._typing import Places
     from sortal.data.sources import Batch
 
     CheckTable = Callable[[Counts, str], None]
@@ -48,12 +51,12 @@ if TYPE_CHECKING:
     from sortal.data.columns import Schema
 
 
-@dataclass(frozen=True, eq=False)
+@record()
 class RowCounts:
     """The number of rows, and of missing values in each column; weight 0 does not count."""
 
-    rows: int
-    missing: Counts
+    rows: int = limits(least=0)
+    missing: Counts = limits("attributes", least=0)
 
     def merge(self, other: Self) -> RowCounts:
         """The counts of both."""
@@ -67,24 +70,14 @@ class RowCounts:
         refuse_negative(self.missing - other.missing, "the number of missing values")
         return RowCounts(self.rows - other.rows, self.missing - other.missing)
 
-    def to_bytes(self) -> bytes:
-        """Versioned bytes."""
-        return pack("rows", {"rows": self.rows}, {"holes": self.missing})
 
-    @classmethod
-    def from_bytes(cls, data: bytes) -> Self:
-        """Read what `to_bytes` wrote."""
-        got = unpack("rows", data)
-        return cls(got.rows(), got.counts("holes", -1))
-
-
-@dataclass(frozen=True, eq=False)
+@record()
 class ClassCounts:
     """Weight by class."""
 
-    classes: Values
-    units: Counts
-    exponent: int = 0
+    classes: Values = limits("labels")
+    units: Counts = limits("labels", least=0)
+    exponent: int = exponent()
 
     def merge(self, other: Self) -> ClassCounts:
         """The counts of both."""
@@ -104,27 +97,20 @@ class ClassCounts:
         keep = units > 0
         return ClassCounts(kept(classes, keep), units[keep], exponent)
 
-    def to_bytes(self) -> bytes:
-        """Versioned bytes."""
-        meta = {"classes": self.classes, "exponent": self.exponent}
-        return pack("classes", meta, {"units": self.units})
 
-    @classmethod
-    def from_bytes(cls, data: bytes) -> Self:
-        """Read what `to_bytes` wrote."""
-        got = unpack("classes", data)
-        classes = got.classes()
-        return cls(classes, got.counts("units", len(classes)), got.exponent())
-
-
-@dataclass(frozen=True, eq=False)
+@record()
 class ValueCounts:
     """Weight by attribute, value and class: tables[j][v, k]."""
 
-    classes: Values
-    values: tuple[Values, ...]
-    tables: tuple[Counts, ...]
-    exponent: int = 0
+    classes: Values = limits("labels")
+    values: tuple[Values, ...] = limits("attributes")
+    tables: tuple[Counts, ...] = limits("attributes", "*", "labels", least=0)
+    exponent: int = exponent()
+
+    def check(self) -> None:
+        """Refuse tables of other values."""
+        sizes = list(map(len, self.values))
+        need(list(map(len, self.tables)) == sizes, "a table of other values")
 
     def merge(self, other: Self) -> ValueCounts:
         """The counts of both."""
@@ -149,19 +135,6 @@ class ValueCounts:
             values.append(kept(both, keep))
             tables.append(table[keep])
         return _without_empty_classes(classes, tuple(values), tuple(tables), exponent)
-
-    def to_bytes(self) -> bytes:
-        """Versioned bytes."""
-        meta = {"classes": self.classes, "values": self.values, "exponent": self.exponent}
-        return pack("values", meta, {str(j): table for j, table in enumerate(self.tables)})
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> Self:
-        """Read what `to_bytes` wrote."""
-        got = unpack("values", data)
-        classes, values = got.classes(), got.values()
-        tables = (got.counts(str(j), len(v), len(classes)) for j, v in enumerate(values))
-        return cls(classes, values, tuple(tables), got.exponent())
 
 
 def count_rows(batch: Batch) -> RowCounts:
@@ -254,18 +227,23 @@ def aligned(table: Counts, values: Values, classes: Values, to: tuple[Values, Va
 # A row with a missing value in any of the columns belongs to no cell and is left out.
 
 
-@dataclass(frozen=True, eq=False)
+@record()
 class CellCounts:
     """units[c, k]: weight of class k in cell c; codes[c, j]: rank of its value among values[j].
 
     Cells are in lexicographic order of their values.
     """
 
-    classes: Values
-    values: tuple[Values, ...]
-    codes: Codes
-    units: Counts
-    exponent: int = 0
+    classes: Values = limits("labels")
+    values: tuple[Values, ...] = limits("attributes")
+    codes: Codes = limits("cells", "attributes", least=0)
+    units: Counts = limits("cells", "labels", least=0)
+    exponent: int = exponent()
+
+    def check(self) -> None:
+        """Refuse codes without a value."""
+        sizes = np.array(list(map(len, self.values)), dtype=np.int64)
+        need((self.codes < sizes).all(), "codes without a value")
 
     @classmethod
     def empty(cls, n_columns: int) -> Self:
@@ -298,21 +276,6 @@ class CellCounts:
         units[:split, a] = rescale(self.units, self.exponent, exponent)
         units[split:, b] = sign * rescale(other.units, other.exponent, exponent)
         return _closed(CellCounts(classes, values, codes, units, exponent), check)
-
-    def to_bytes(self) -> bytes:
-        """Versioned bytes."""
-        meta = {"classes": self.classes, "values": self.values, "exponent": self.exponent}
-        return pack("cells", meta, {"codes": self.codes, "units": self.units})
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> Self:
-        """Read what `to_bytes` wrote."""
-        got = unpack("cells", data)
-        classes, values = got.classes(), got.values()
-        codes = got.codes("codes", [len(listed) for listed in values])
-        return cls(
-            classes, values, codes, got.counts("units", len(codes), len(classes)), got.exponent()
-        )
 
 
 def count_cells(batch: Batch, columns: Sequence[int]) -> CellCounts:
@@ -364,18 +327,16 @@ def _closed(cells: CellCounts, check: Check) -> CellCounts:
 MOST_BYTES = 1 << 30
 
 
-@dataclass(frozen=True, eq=False)
+@record()
 class DiscriminantSummary(SummaryOfParts):
     """`rows` counts all rows and missing values, `sizes` the measured rows by class.
 
     Whole-number weights are copies, in sizes too; of rows with fractional weights each counts one.
     """
 
-    KIND = "discriminant"
-
-    rows: RowCounts = part(RowCounts)
-    sizes: ClassCounts = part(ClassCounts)
-    moments: ClassMoments = part(ClassMoments)
+    rows: RowCounts
+    sizes: ClassCounts
+    moments: ClassMoments
 
     @property
     def labels(self) -> Values:
@@ -398,13 +359,13 @@ class DiscriminantSummary(SummaryOfParts):
         return super().subtract(other)
 
 
-@dataclass(frozen=True)
+@record(eq=True)
 class Fill:
     """What fills missing values: a number per number column, a share per category value."""
 
-    numbers: tuple[float, ...]
-    values: tuple[Values, ...]
-    shares: tuple[tuple[float, ...], ...]
+    numbers: tuple[float, ...] = limits("numbers")
+    values: tuple[Values, ...] = limits("categories")
+    shares: tuple[tuple[float, ...], ...] = limits("categories", least=0.0)
 
     def over(self, values: Sequence[Values]) -> Float:
         """The fill of every term, for longer lists of values."""

@@ -5,19 +5,22 @@ Laws, which the tests check on random partitions of random rows:
     merge(a, merge(b, c)) = merge(merge(a, b), c)      associative
     merge(a, b) = merge(b, a)                          order-free
     merge(a, summary of no rows) = a                   neutral element
-    from_bytes(to_bytes(a)) = a                        nothing is lost on the way
     subtract(merge(a, b), b) = a                       where subtraction is offered
 
-Counts hold these bit for bit, moments to 1e-12. Neither method changes its arguments.
+Counts hold these bit for bit, moments to 1e-12. Neither method changes its arguments. A summary is
+a record (`modelfile/record.py`), so that as bytes it comes back as it was.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 
+from sortal.data.table import LARGEST
 from sortal.errors import ColumnError, TrainingRowsError, WeightError, counted
+from sortal.modelfile.record import limits, record
 
 if TYPE_CHECKING:
     from collections.abc import Sized
@@ -32,13 +35,6 @@ class Summary(Protocol):
     def merge(self, other: Self, /) -> Self:
         """The summary of both sets of rows."""
 
-    def to_bytes(self) -> bytes:
-        """Versioned, little-endian, without code."""
-
-    @classmethod
-    def from_bytes(cls, data: bytes, /) -> Self:
-        """The summary that `to_bytes` wrote."""
-
 
 @runtime_checkable
 class Subtractable(Summary, Protocol):
@@ -46,6 +42,35 @@ class Subtractable(Summary, Protocol):
 
     def subtract(self, other: Self, /) -> Self:
         """The summary of this one's rows without the other's."""
+
+
+@record()
+class SummaryOfParts:
+    """A record of summaries, which merge and subtract one by one; what one of two lacks is None."""
+
+    def merge(self, other: Self) -> Self:
+        """The summary of both sets of rows."""
+        return self._each(other, "merge")
+
+    def subtract(self, other: Self) -> Self:
+        """The summary without the other's rows."""
+        return self._each(other, "subtract")
+
+    def _each(self, other: Self, combine: str) -> Self:
+        made = {}
+        for one in fields(self):
+            a, b = getattr(self, one.name), getattr(other, one.name)
+            made[one.name] = None if a is None or b is None else getattr(a, combine)(b)
+        return type(self)(**made)
+
+
+# No float64 needs a finer or a coarser unit, and no sum of squares is of more.
+MOST_EXPONENT, MOST_SQUARES = 1200, 2.0**63 * LARGEST**2
+
+
+def exponent() -> Any:
+    """A field: the unit of weight is 2**-exponent."""
+    return limits(least=-MOST_EXPONENT, most=MOST_EXPONENT, default=0)
 
 
 # --- What summaries share when they combine: one unit of weight, and what is refused -------------

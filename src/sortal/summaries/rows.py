@@ -1,4 +1,4 @@
-"""Rows as a summary: those of a fit, gathered in parts, and the k nearest of them."""
+"""Rows as a summary: those of a fit, gathered in parts."""
 
 from __future__ import annotations
 
@@ -6,29 +6,28 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sortal.data.columns import MISSING, kept, union
+from sortal._typing import Codes, Counts
+from sortal.data.columns import MISSING, Values, kept, union
 from sortal.data.sources import with_weight
 from sortal.data.table import LARGEST, check_matrix
-from sortal.errors import FormatError, InputError, TrainingRowsError, listed
-from sortal.native.neighbors import Searcher
-from sortal.summaries.bytes import pack, unpack
-from sortal.summaries.protocol import refuse_other_columns, refuse_overflow, rescale
+from sortal.errors import InputError, TrainingRowsError, listed
+from sortal.modelfile.fields import need
+from sortal.modelfile.record import limits, record
+from sortal.summaries.protocol import MOST_EXPONENT, refuse_other_columns, refuse_overflow, rescale
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from numpy.typing import NDArray
-
-    from sortal._typing import Codes, Counts, Float, Mask
-    from sortal.data.columns import Values
+    from sortal._typing import Mask
     from sortal.data.sources import Batch
 
-    Matrix = NDArray[np.floating[Any]]
-    Int64 = Counts
+
+Matrix = NDArray[np.floating[Any]]
 
 
-@dataclass(frozen=True, eq=False)
+@record()
 class KeptRows:
     """The rows that have weight, in the order of their ids.
 
@@ -38,25 +37,34 @@ class KeptRows:
     have been given, and are not given again.
     """
 
-    numbers: Matrix
-    codes: Codes
-    values: tuple[Values, ...]
+    numbers: Matrix = limits("rows", "measured", least=-LARGEST, most=LARGEST, nan=True)
+    codes: Codes = limits("rows", "attributes", least=MISSING)
+    values: tuple[Values, ...] = limits("attributes")
     labels: Values
-    y: Codes
-    units: Int64 | None
-    exponent: int
-    ids: Int64
-    next_id: int
+    y: Codes = limits("rows", least=0)
+    units: Counts | None = limits("rows", least=1)
+    exponent: int = limits(least=-MOST_EXPONENT, most=MOST_EXPONENT)
+    ids: Counts = limits("rows", least=0)
+    next_id: int = limits(least=0)
+
+    def check(self) -> None:
+        """Refuse codes without a value, labels that there are not, and ids out of order."""
+        sizes = np.array(list(map(len, self.values)), dtype=np.int64)
+        need((self.codes < sizes).all(), "codes without a value")
+        need((self.y < len(self.labels)).all(), "labels that there are not")
+        need((np.diff(self.ids) > 0).all(), "ids out of order")
+        need((self.ids < self.next_id).all(), "ids that were not given yet")
+        need(self.units is not None or self.exponent == 0, "a unit without weights")
 
     def __len__(self) -> int:
         return len(self.ids)
 
-    def row_units(self) -> Int64:
+    def row_units(self) -> Counts:
         """The weights, written out."""
         return np.ones(len(self), dtype=np.int64) if self.units is None else self.units
 
     @property
-    def class_weights(self) -> Int64:
+    def class_weights(self) -> Counts:
         """The weight of each label, in units."""
         sums = np.zeros(len(self.labels), dtype=np.int64)
         np.add.at(sums, self.y, self.row_units())
@@ -109,7 +117,7 @@ class KeptRows:
             ids=self.ids[rows],
         )
 
-    def without(self, ids: Int64) -> KeptRows:
+    def without(self, ids: Counts) -> KeptRows:
         """The rows but for those of some ids, each of which there must be, once."""
         distinct, counts = np.unique(ids, return_counts=True)
         if (counts > 1).any():
@@ -145,7 +153,7 @@ class KeptRows:
         """Whether a number is missing; the least of numbers with a missing value is none."""
         return bool(self.numbers.size) and bool(np.isnan(self.numbers.min()))
 
-    def missing(self) -> tuple[Int64, Int64]:
+    def missing(self) -> tuple[Counts, Counts]:
         """How many rows, copies counted, have a missing value, by number column and by other."""
         copies = self.units if self.units is not None and self.exponent == 0 else None
         in_numbers = np.zeros(self.numbers.shape[1], dtype=np.int64)
@@ -161,49 +169,8 @@ class KeptRows:
         copies = self.units is not None and self.exponent == 0
         return int(self.row_units().sum()) if copies else len(self)
 
-    def to_bytes(self) -> bytes:
-        """Versioned bytes."""
-        meta = {
-            "values": self.values,
-            "classes": self.labels,
-            "exponent": self.exponent,
-            "next_id": self.next_id,
-        }
-        arrays: dict[str, Any] = {
-            "numbers": self.numbers,
-            "codes": self.codes,
-            "y": self.y[:, None],
-            "ids": self.ids,
-        }
-        return pack(
-            "kept rows", meta, arrays | ({} if self.units is None else {"units": self.units})
-        )
 
-    @classmethod
-    def from_bytes(cls, data: bytes) -> Self:
-        """Read what `to_bytes` wrote."""
-        got = unpack("kept rows", data)
-        values, labels, ids = got.values(), got.classes(), got.counts("ids", -1)
-        n, next_id = len(ids), got.whole("next_id")
-        made = cls(
-            got.matrix("numbers", n, -1, most=LARGEST),
-            got.codes("codes", [len(listed_values) for listed_values in values], least=MISSING),
-            values,
-            labels,
-            got.codes("y", [len(labels)])[:, 0],
-            got.counts("units", n) if "units" in got.arrays else None,
-            got.exponent(),
-            ids,
-            next_id,
-        )
-        in_order = bool((np.diff(ids) > 0).all()) and (n == 0 or int(ids[-1]) < next_id)
-        weighed = made.exponent == 0 if made.units is None else bool(made.units.all())
-        if not (len(made.codes) == len(made.y) == n and in_order and weighed):
-            raise FormatError("These bytes hold rows whose ids or weights cannot be: damaged?")
-        return made
-
-
-def _count(which: Mask, copies: Int64 | None) -> int:
+def _count(which: Mask, copies: Counts | None) -> int:
     return int(np.count_nonzero(which) if copies is None else copies[which].sum())
 
 
@@ -211,7 +178,7 @@ def _types(values: Values) -> list[type]:
     return list(map(type, values))
 
 
-def _order(ids: Int64) -> Any:
+def _order(ids: Counts) -> Any:
     """The order of ids; rows that come in order stay where they are."""
     if (np.diff(ids) > 0).all():
         return slice(None)
@@ -279,7 +246,7 @@ class SummarizeRows:
         )
 
 
-def canonical(units: Int64, exponent: int) -> Int64 | None:
+def canonical(units: Counts, exponent: int) -> Counts | None:
     """None where every row weighs one, as without weights."""
     return None if exponent == 0 and (units == 1).all() else units
 
@@ -330,86 +297,3 @@ def _add_codes(codes: Codes, values: Values, at: int, more: Values, added: Codes
         codes[:at] = np.append(a, MISSING)[codes[:at]]
     codes[at : at + len(added)] = np.append(b, MISSING)[added]
     return both
-
-
-# --- The k nearest rows so far, of each of some queries: what is known of a table met in pieces --
-
-
-@dataclass(frozen=True, eq=False)
-class TopK:
-    """Keys and ids of the nearest rows of each query, in the order of (key, id).
-
-    Where fewer rows are known, the rest has the key inf and the id -1.
-    """
-
-    keys: Float
-    ids: Int64
-
-    def merge(self, other: Self) -> TopK:
-        """The nearest of both sets of rows: the least by (key, id). (S 72)"""
-        if self.keys.shape != other.keys.shape:
-            raise InputError(
-                f"The nearest rows of {self.keys.shape} queries and places and those of "
-                f"{other.keys.shape} do not combine: ask both sets of rows the same."
-            )
-        keys = np.concatenate([self.keys, other.keys], axis=1)
-        ids = np.concatenate([self.ids, other.ids], axis=1)
-        order = np.lexsort((ids, keys), axis=1)[:, : self.keys.shape[1]]
-        return TopK(np.take_along_axis(keys, order, 1), np.take_along_axis(ids, order, 1))
-
-    def to_bytes(self) -> bytes:
-        """Versioned bytes."""
-        return pack("nearest", {}, {"keys": self.keys, "ids": self.ids + 1})
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> Self:
-        """Read what `to_bytes` wrote."""
-        got = unpack("nearest", data)
-        keys = got.numbers("keys", -1, -1, least=0.0, most=np.inf)
-        ids = got.counts("ids", *keys.shape) - 1
-        if ((ids < 0) != np.isinf(keys)).any():
-            raise FormatError("These bytes hold neighbors without a key, or keys alone: damaged?")
-        return cls(keys, ids)
-
-
-@dataclass(frozen=True, eq=False)
-class SummarizeNearest:
-    """Block of rows → TopK of given queries; a picklable value that can be sent to the rows.
-
-    Queries are `numbers` and `codes`, the latter as ranks in `values` (-1 is a missing value, -2
-    differs from every row). `factors`, `power` and `n_columns` are those of the distance. Row i of
-    the source has the id first + i; rows without weight are no neighbors.
-    """
-
-    numbers: Float
-    codes: Codes
-    values: tuple[Values, ...]
-    k: int
-    factors: Float
-    power: float
-    n_columns: int
-    first: int = 0
-
-    def __call__(self, batch: Batch) -> TopK:
-        """The nearest rows of one block."""
-        ids = np.arange(batch.n_rows) + (self.first + batch.start)
-        if batch.units is not None:
-            ids, batch = ids[batch.units > 0], with_weight(batch)
-        if not len(ids):
-            shape = len(self.numbers), self.k
-            return TopK(np.full(shape, np.inf), np.full(shape, -1, dtype=np.int64))
-        numbers = np.ascontiguousarray(batch.number_matrix())
-        rows = numbers, self._row_codes(batch)
-        searcher = Searcher(*rows, self.factors, self.power, self.n_columns)
-        keys, found = searcher.search(self.numbers, self.codes, self.k)
-        return TopK(keys, np.append(ids, -1)[found])
-
-    def _row_codes(self, batch: Batch) -> Codes:
-        """The rows' codes in the queries' values; what no query has is one code more."""
-        codes = np.empty((batch.n_rows, len(self.values)), dtype=np.int32)
-        columns: Any = zip(batch.category_columns(), self.values, strict=True)
-        for j, (column, values) in enumerate(columns):
-            at = {value: v for v, value in enumerate(values)}
-            found = column.recode(at)
-            codes[:, j] = np.where(found == -2, len(values), found)
-        return codes

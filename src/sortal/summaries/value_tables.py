@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sortal.summaries.bytes import SummaryOfParts, part
+from sortal.modelfile.record import record
 from sortal.summaries.counts import (
     CellCounts,
     ClassCounts,
@@ -17,6 +17,7 @@ from sortal.summaries.counts import (
     count_values,
 )
 from sortal.summaries.moments import ColumnMoments, measure_columns
+from sortal.summaries.protocol import SummaryOfParts
 
 if TYPE_CHECKING:
     from sortal._typing import Counts
@@ -24,17 +25,15 @@ if TYPE_CHECKING:
     from sortal.data.sources import Batch
 
 
-@dataclass(frozen=True, eq=False)
+@record()
 class BayesSummary(SummaryOfParts):
     """What discrete Bayes reads; `cells` is None for the naive structure."""
 
-    KIND = "bayes"
-
-    rows: RowCounts = part(RowCounts)
-    classes: ClassCounts = part(ClassCounts)
-    values: ValueCounts = part(ValueCounts)
-    moments: ColumnMoments = part(ColumnMoments)
-    cells: CellCounts | None = part(CellCounts, optional=True)
+    rows: RowCounts
+    classes: ClassCounts
+    values: ValueCounts
+    moments: ColumnMoments
+    cells: CellCounts | None
 
     @property
     def labels(self) -> Values:

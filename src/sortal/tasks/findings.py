@@ -14,6 +14,7 @@ from sortal.data.columns import CategoryColumn
 from sortal.data.sources import read_column
 from sortal.errors import counted, printable
 from sortal.records.render import moment_text, number_text
+from sortal.records.tables import Record
 from sortal.tasks.registry import FEW_ROWS, option
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Finding:
+class Finding(Record):
     """Something about a column, or about the rows, that is worth a thought before a fit."""
 
     code: str
@@ -40,10 +41,6 @@ class Finding:
 
     def __str__(self) -> str:
         return f"{self.words} Remedy: {printable(self.remedy)}" if self.remedy else self.words
-
-    def to_dict(self) -> dict[str, str]:
-        """Plain strings."""
-        return dict(vars(self))
 
 
 # A column in which so many values differ names rows.

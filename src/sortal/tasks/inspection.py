@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sortal.data.sources import read_table
 from sortal.errors import ColumnError, InputError, agreed, counted
-from sortal.records import render as faces
-from sortal.records.render import fold, page
-from sortal.records.tables import Table
+from sortal.records.tables import Sentences, Shown, Table, fields_of, sheet, table_of
 from sortal.tasks.findings import (
     Finding,
     about_column,
@@ -30,6 +27,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from sortal._typing import Mask
+    from sortal.records.tables import Piece
     from sortal.tasks.findings import Profile
     from sortal.tasks.tables import DataLike, FileOptions
 
@@ -41,7 +39,7 @@ _MOST_CLASSES = 1000
 
 
 @dataclass(frozen=True, repr=False)
-class Inspection:
+class Inspection(Shown):
     """What `inspect` found."""
 
     title: str
@@ -54,64 +52,22 @@ class Inspection:
     notes: tuple[str, ...]
     """What was decided when the file was read."""
 
+    LEVEL = 2
+
     def to_dict(self) -> dict[str, Any]:
         """Plain lists and strings, ready for JSON."""
-        return {
-            "title": self.title,
-            "rows": self.n_rows,
-            "columns": self.columns.to_dict(),
-            "classes": None if self.classes is None else self.classes.to_dict(),
-            "findings": [finding.to_dict() for finding in self.findings],
-            "notes": list(self.notes),
-        }
+        own = fields_of(self, "columns", "classes", "findings", "notes")
+        return {"title": self.title, "rows": self.n_rows, **own}
 
-    def to_frame(self) -> Any:
-        """The columns as a data frame."""
-        return self.columns.to_frame()
-
-    def to_text(self, width: int | None = None) -> str:
-        """What is printed; with `width`, in lines that are no longer."""
-        parts = [table.to_text(width) for table in self._tables()]
-        parts += [fold("\n".join(lines), width) for lines in self._lists()]
-        return faces.join_text(fold(self.title, width), parts)
-
-    def to_markdown(self, level: int = 2) -> str:
-        """The same in Markdown, under a heading of this level."""
-        parts = [table.to_markdown(level + 1) for table in self._tables()]
-        for head, *lines in self._lists():
-            told = "\n".join(f"- {faces.marked(line.removeprefix('- '))}" for line in lines)
-            parts.append(faces.join_markdown(head, [told], level + 1))
-        return faces.join_markdown(self.title, parts, level)
-
-    def to_html(self) -> str:
-        """A whole page."""
-        return page(self.title, self._body(""))
-
-    def __str__(self) -> str:
-        return self.to_text()
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return self._body(self.title)
-
-    def _tables(self) -> list[Table]:
-        return [self.columns] if self.classes is None else [self.columns, self.classes]
-
-    def _lists(self) -> list[list[str]]:
-        """Findings and notes, each under a word."""
-        found = [f"- {finding}" for finding in self.findings] or ["- none"]
-        lists = [["Findings", *found]]
-        if self.notes:
-            lists.append(["How the file was read", *(f"- {note}" for note in self.notes)])
-        return lists
-
-    def _body(self, title: str) -> str:
-        parts = [table._repr_html_() for table in self._tables()]
-        for head, *lines in self._lists():
-            items = "".join(f"<li>{escape(line[2:])}</li>" for line in lines)
-            parts.append(f"<h5>{escape(head)}</h5><ul>{items}</ul>")
-        return faces.join_html(title, parts)
+    def _pieces(self) -> Sequence[Piece]:
+        """The tables; findings and notes, each under a word."""
+        found = tuple(map(str, self.findings)) or ("none",)
+        return [
+            self.columns,
+            *([self.classes] if self.classes else []),
+            Sentences(found, "Findings"),
+            *([Sentences(self.notes, "How the file was read")] if self.notes else []),
+        ]
 
 
 def inspect(
@@ -189,19 +145,17 @@ def _title(columns: Sequence[Profile], name: str) -> str:
 
 
 def _column_table(columns: Sequence[Profile]) -> Table:
-    rows = tuple((c.name, c.kind, c.n_missing, c.n_distinct, c.summary()) for c in columns)
+    rows = ((c.name, c.kind, c.n_missing, c.n_distinct, c.summary()) for c in columns)
     heads = ("column", "kind", "missing", "distinct", "range or most frequent")
-    return Table("columns", "Columns", heads, rows)
+    return table_of("columns", "Columns", heads, rows)
 
 
 def _class_table(columns: Sequence[Profile], target: str | None) -> Table | None:
     for column in columns:
         if column.name == target and not measured(column):
-            rows = tuple(
-                (column.text(v), n, n / column.n_values)
-                for v, n in enumerate(column.counts.tolist())
-            )
-            return Table("classes", f"Classes of {target}", ("class", "rows", "share"), rows)
+            named, n = [*map(column.text, range(len(column.counts)))], column.counts
+            cells = {"class": named, "rows": n, "share": n / column.n_values}
+            return sheet("classes", f"Classes of {target}", cells)
     return None
 
 

@@ -44,7 +44,7 @@ def load(path: str | os.PathLike[str]) -> SomeClassifier:
     Raises
     ------
     FormatError
-        The file is no model file, is damaged, of a newer version, or of an unknown estimator.
+        The file is no model file, is damaged, of another version, or of an unknown estimator.
     OSError
         The file cannot be read.
 

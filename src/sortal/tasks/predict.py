@@ -107,7 +107,7 @@ def explain(
     data: DataLike,
     rows: Sequence[int] | None = None,
     **reading: Unpack[ReadOptions],
-) -> Explanations[Any]:
+) -> Explanations:
     """Why the model says what it says: one record a row, whose parts add up.
 
     Parameters
@@ -129,7 +129,7 @@ def explain(
 
 def explain_rows(
     estimator: SomeClassifier, frame: nw.DataFrame[Any], numbers: Sequence[int]
-) -> Explanations[Any]:
+) -> Explanations:
     """Explanations that are numbered as the rows of the data."""
     made = estimator.explain(chosen_rows(frame, numbers).to_native())
     place = {number: i for i, number in enumerate(numbers)}
@@ -153,7 +153,6 @@ def chosen_rows(frame: nw.DataFrame[Any], numbers: Sequence[int]) -> nw.DataFram
 _PRUNING = {
     "pruning",
     "confidence",
-    "subtree_raising",
     "cp",
     "cv",
     "validation_fraction",
@@ -257,9 +256,8 @@ def _with_ways(
     if not numbers:
         return working
     ways = explain_rows(estimator, every, numbers)
-    tables = [way.to_table(working.tables[0].backend) for way in ways]
     told = [
         replace(table, name=f"row {number}", title=f"Row {number}. {table.title}")
-        for number, table in zip(numbers, tables, strict=True)
+        for number, table in zip(numbers, (way.to_table() for way in ways), strict=True)
     ]
     return replace(working, tables=(*working.tables, *told))

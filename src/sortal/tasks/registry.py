@@ -344,7 +344,7 @@ for _learner in (
     ),
     LearnerEntry(
         "lda",
-        "sortal.discriminants.linear.estimator:LinearDiscriminant",
+        "sortal.discriminants.estimators.gaussian:LinearDiscriminant",
         "linear discriminant",
         LearnerFacts(
             probabilistic=True,
@@ -361,7 +361,7 @@ for _learner in (
     ),
     LearnerEntry(
         "qda",
-        "sortal.discriminants.quadratic.estimator:QuadraticDiscriminant",
+        "sortal.discriminants.estimators.gaussian:QuadraticDiscriminant",
         "quadratic discriminant",
         LearnerFacts(
             probabilistic=True,
@@ -379,7 +379,7 @@ for _learner in (
     ),
     LearnerEntry(
         "fisher",
-        "sortal.discriminants.fisher.estimator:FisherDiscriminant",
+        "sortal.discriminants.estimators.scored:FisherDiscriminant",
         "Fisher's discriminant",
         LearnerFacts(
             probabilistic=False,
@@ -397,7 +397,7 @@ for _learner in (
     ),
     LearnerEntry(
         "indicator",
-        "sortal.discriminants.indicator:IndicatorRegression",
+        "sortal.discriminants.estimators.scored:IndicatorRegression",
         "indicator regression",
         LearnerFacts(
             probabilistic=False,

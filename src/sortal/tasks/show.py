@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -13,8 +12,8 @@ from sortal.base.options import declared
 from sortal.base.save import parts_of
 from sortal.errors import InputTypeError, ParameterError, counted, printable
 from sortal.records import render as faces
-from sortal.records.render import fold, page
-from sortal.records.tables import MOST_TABLES, Table, Working
+from sortal.records.render import fold
+from sortal.records.tables import MOST_TABLES, Sentences, Shown, Table, Working
 from sortal.summaries.rows import KeptRows
 from sortal.summaries.value_tables import BayesSummary
 from sortal.tasks.findings import FEW
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
     from sortal._typing import Counts, Plain
     from sortal.base.save import DataFile
-    from sortal.records.tables import Cell
+    from sortal.records.tables import Cell, Piece
     from sortal.tasks.load import ModelLike
     from sortal.tasks.registry import SomeClassifier
 
@@ -134,8 +133,25 @@ class ModelRules(Protocol):
     def _repr_html_(self) -> str: ...
 
 
+@dataclass(frozen=True)
+class _RulesPiece:
+    """Rules among what else is shown of a model."""
+
+    rules: ModelRules
+
+    def to_text(self, width: int | None = None) -> str:
+        return fold(self.rules.to_text(), width)
+
+    def to_markdown(self, level: int) -> str:
+        return faces.join_markdown("Rules", [self.rules.to_markdown()], level)
+
+    def _repr_html_(self) -> str:
+        shown = self.rules.to_table() if isinstance(self.rules, Rules) else self.rules
+        return shown._repr_html_()
+
+
 @dataclass(frozen=True, repr=False)
-class ModelDescription:
+class ModelDescription(Shown):
     """A model to be read: facts, options that differ from their defaults, rules or tables."""
 
     title: str
@@ -156,45 +172,17 @@ class ModelDescription:
             told["rules"] = self.rules.to_dict()
         return told | {"tables": [table.to_dict() for table in self.tables]}
 
-    def to_text(self, width: int | None = None) -> str:
-        """What is printed; with `width`, in lines that are no longer."""
-        parts = [table.to_text(width) for table in self._heads()]
-        if self.rules is not None:
-            parts.append(fold(self.rules.to_text(), width))
-        parts += [table.to_text(width) for table in self.tables]
-        return faces.join_text(fold(self.title, width), [*parts, *filter(None, [self.more])])
+    LEVEL = 2
 
-    def to_markdown(self, level: int = 2) -> str:
-        """The same in Markdown, under a heading of this level."""
-        parts = [table.to_markdown(level + 1) for table in self._heads()]
-        if self.rules is not None:
-            parts.append(faces.join_markdown("Rules", [self.rules.to_markdown()], level + 1))
-        parts += [table.to_markdown(level + 1) for table in self.tables]
-        return faces.join_markdown(self.title, [*parts, *filter(None, [self.more])], level)
-
-    def to_html(self) -> str:
-        """A whole page."""
-        return page(self.title, self._body(""))
-
-    def __str__(self) -> str:
-        return self.to_text()
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return self._body(self.title)
-
-    def _heads(self) -> tuple[Table, ...]:
-        return (self.facts, self.options) if self.options.rows else (self.facts,)
-
-    def _body(self, title: str) -> str:
-        parts = [table._repr_html_() for table in (*self._heads(), *self.tables)]
-        if isinstance(self.rules, Rules):
-            parts.append(self.rules.to_table()._repr_html_())
-        elif self.rules is not None:
-            parts.append(self.rules._repr_html_())
-        parts += [f"<p>{escape(self.more)}</p>"] * bool(self.more)
-        return faces.join_html(title, parts)
+    def _pieces(self) -> Sequence[Piece]:
+        """Facts, options, rules or tables, and what is left out."""
+        return [
+            self.facts,
+            *([self.options] if self.options.rows else []),
+            *([] if self.rules is None else [_RulesPiece(self.rules)]),
+            *self.tables,
+            *([Sentences((self.more,))] if self.more else []),
+        ]
 
 
 def show(model: ModelLike, *, everything: bool = False) -> ModelDescription:

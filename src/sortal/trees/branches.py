@@ -15,7 +15,7 @@ import numpy as np
 from sortal.decision.options import whole_number
 from sortal.native.trees import CUT, LEAF, MULTIWAY, SPREAD, SUBSET
 from sortal.records.render import moment_text, number_in_full, quoted
-from sortal.records.tables import Table, fields_of, unique
+from sortal.records.tables import Record, fields_of, sheet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,17 +24,15 @@ if TYPE_CHECKING:
 
     from sortal._typing import Codes, Mask
     from sortal.data.columns import ColumnSchema, Value, Values
-    from sortal.records.tables import Cell
+    from sortal.records.tables import Columns, Table
     from sortal.trees.model import TreeModel
-
-    Column = tuple[str, list[Cell]]
 
 
 # --- Conditions on one attribute: what a branch says, and what a rule asks -----------------------
 
 
 @dataclass(frozen=True)
-class IntervalCondition:
+class IntervalCondition(Record):
     """low < x <= high, or low <= x <= high where `closed`.
 
     x is a number, or a date in days since 1970-01-01. With `missing`, a missing value meets it,
@@ -101,7 +99,7 @@ class IntervalCondition:
 
 
 @dataclass(frozen=True)
-class SetCondition:
+class SetCondition(Record):
     """x is one of `values`; with `others`, also any value that is not among `against`.
 
     Without `others` nothing need be listed in `against`. Of an ordered category that is cut,
@@ -501,36 +499,31 @@ def _named(column: ColumnSchema, codes: NDArray[np.integer]) -> Values:
 # --- The nodes of a tree as a table --------------------------------------------------------------
 
 
-def node_table(model: TreeModel, backend: str, max_values: int | None) -> Table:
-    """One row a node, in preorder; of long sets the first `max_values` and their number."""
-    missing: list[Column] = [("missing", model.missing.tolist())] if met_missing(model) else []
-    columns: list[Column] = [
-        ("node", list(range(model.n_nodes))),
-        ("parent", model.parents().tolist()),
-        ("branch", model.parent_branches().tolist()),
-        ("depth", model.depths().tolist()),
-        ("test", [describe_test(model, t, max_values) for t in range(model.n_nodes)]),
-        *missing,
-        *_counts(model),
-        ("prediction", [model.classes[k] for k in model.labels().tolist()]),
-        ("purity", model.purity().tolist()),
-        ("error", model.error().tolist()),
-        ("score", model.score.tolist()),
-        ("exact", model.exact.astype(bool).tolist()),
-        ("candidates", model.candidates.tolist()),
-    ]
-    heads = unique([head for head, _ in columns])
-    rows = tuple(zip(*(cells for _, cells in columns), strict=True))
-    return Table("nodes", "Nodes of the tree", heads, rows, "", backend)
+def node_table(model: TreeModel, max_values: int | None) -> Table:
+    """One row a node, in preorder; of long sets the first `max_values` and their number.
 
-
-def _counts(model: TreeModel) -> list[Column]:
-    """Weights and rows; rows by class where weights tell something else."""
+    Rows by class are told where weights tell something else.
+    """
     weights = model.counts()
-    total: Column = ("n", weights.sum(axis=1).tolist())
-    columns = [total, ("size", model.sizes.tolist())]
-    columns += [(f"n({c})", w) for c, w in zip(model.classes, weights.T.tolist(), strict=True)]
+    columns: Columns = {
+        "node": range(model.n_nodes),
+        "parent": model.parents(),
+        "branch": model.parent_branches(),
+        "depth": model.depths(),
+        "test": [describe_test(model, t, max_values) for t in range(model.n_nodes)],
+    }
+    if met_missing(model):
+        columns["missing"] = model.missing
+    columns |= {"n": weights.sum(axis=1), "size": model.sizes}
+    columns[tuple(f"n({label})" for label in model.classes)] = weights
     if model.rows is not None:
-        by_class = model.rows.T.tolist()
-        columns += [(f"rows({c})", r) for c, r in zip(model.classes, by_class, strict=True)]
-    return columns
+        columns[tuple(f"rows({label})" for label in model.classes)] = model.rows
+    columns |= {
+        "prediction": [model.classes[k] for k in model.labels()],
+        "purity": model.purity(),
+        "error": model.error(),
+        "score": model.score,
+        "exact": model.exact.astype(bool),
+        "candidates": model.candidates,
+    }
+    return sheet("nodes", "Nodes of the tree", columns)

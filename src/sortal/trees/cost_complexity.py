@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from sortal import native
-from sortal.modelfile.fields import INF, Layout, Number, OptionalField, Several, Whole, Word, need
+from sortal.modelfile.fields import INF, need
+from sortal.modelfile.record import limits, record
 from sortal.native import trees
 from sortal.native.trees import collapse_strengths
-from sortal.records.tables import Table, fields_of
+from sortal.records.tables import Shown, Table, sheet
 from sortal.trees.learn import grow
 from sortal.trees.rows import EncodedTreeRows, end_nodes
 
@@ -35,8 +36,8 @@ _HEADS = ("cp", "n_leaves", "error", "cv_error", "cv_deviation")
 _ALIKE = 1e-12
 
 
-@dataclass(frozen=True)
-class CostComplexityPath:
+@record(eq=True, repr=False)
+class CostComplexityPath(Shown):
     """One entry a tree, from the root alone to the largest.
 
     A tree is the smallest of those with the least risk + cp · root's risk · leaves; it is so
@@ -45,25 +46,14 @@ class CostComplexityPath:
     cross-validation. `chosen` is the place of the tree that was taken, by the rule `chosen_by`.
     """
 
-    cp: tuple[float, ...]
-    n_leaves: tuple[int, ...]
-    error: tuple[float, ...]
-    cv_error: tuple[float, ...] | None = None
-    cv_deviation: tuple[float, ...] | None = None
-    n_folds: int | None = None
-    chosen: int | None = None
+    cp: tuple[float, ...] = limits("trees", least=0.0, most=INF)
+    n_leaves: tuple[int, ...] = limits("trees", least=1)
+    error: tuple[float, ...] = limits("trees", least=0.0)
+    cv_error: tuple[float, ...] | None = limits("trees", least=0.0, default=None)
+    cv_deviation: tuple[float, ...] | None = limits("trees", least=0.0, default=None)
+    n_folds: int | None = limits(least=1, default=None)
+    chosen: int | None = limits(least=0, default=None)
     chosen_by: str = ""
-
-    LAYOUT: ClassVar[Layout] = Layout(
-        cp=Several(Number(least=0.0, most=INF), "trees"),
-        n_leaves=Several(Whole(least=1), "trees"),
-        error=Several(Number(least=0.0), "trees"),
-        cv_error=OptionalField(Several(Number(least=0.0), "trees")),
-        cv_deviation=OptionalField(Several(Number(least=0.0), "trees")),
-        n_folds=OptionalField(Whole(least=1)),
-        chosen=OptionalField(Whole(least=0)),
-        chosen_by=Word(),
-    )
 
     def check(self) -> None:
         """Refuse a choice that is none of the trees, and half of a cross-validation."""
@@ -96,35 +86,16 @@ class CostComplexityPath:
         """The place of the tree for any cp."""
         return next((i for i, s in enumerate(self.cp) if s <= cp), len(self) - 1)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain lists and numbers, ready for JSON."""
-        return fields_of(self)
-
-    def to_frame(self) -> Any:
-        """A data frame: one row a tree."""
-        return self.to_table().to_frame()
-
-    def to_table(self, backend: str = "pandas") -> Table:
+    def to_table(self) -> Table:
         """One row a tree, the smallest first."""
         heads = _HEADS if self.cv_error is not None else _HEADS[:3]
-        cells = [getattr(self, name) for name in heads]
         taken = ["" if i != self.chosen else self.chosen_by or "yes" for i in range(len(self))]
-        rows = tuple(zip(*cells, taken, strict=True))
+        columns = {name: getattr(self, name) for name in heads} | {"chosen": taken}
         title = "Trees of cost-complexity pruning" + self._validated()
-        return Table("complexity", title, (*heads, "chosen"), rows, "S 31", backend)
+        return sheet("complexity", title, columns, "S 31")
 
     def _validated(self) -> str:
         return "" if self.n_folds is None else f", cross-validated by {self.n_folds} folds"
-
-    def __str__(self) -> str:
-        return str(self.to_table())
-
-    def to_markdown(self, level: int = 3) -> str:
-        """The table in Markdown, under a heading of this level."""
-        return self.to_table().to_markdown(level)
-
-    def _repr_html_(self) -> str:
-        return self.to_table()._repr_html_()
 
 
 # Prices of a leaf that differ by no more, relatively, are equal.

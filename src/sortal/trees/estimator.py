@@ -18,7 +18,7 @@ from sortal.engines import n_threads
 from sortal.errors import InputError, ParameterError, counted
 from sortal.native.trees import LEAF
 from sortal.trees.cost_complexity import complexity_path, cross_validate
-from sortal.trees.learn import TreeOptions, check_together, raises, validates
+from sortal.trees.learn import TreeOptions, check_together, validates
 from sortal.trees.prune import TREE, chosen, folds_of, prune_tree, size_notes
 from sortal.trees.readable import ReadableTree
 from sortal.trees.rows import ends
@@ -43,12 +43,12 @@ if TYPE_CHECKING:
 _OPTIONS = {
     "cost_complexity": ("cp", "cv"),
     "reduced_error": (),
-    "pessimistic": ("confidence", "subtree_raising"),
+    "pessimistic": ("confidence",),
 }
 
 # The options that may be others after the fit than they were at it.
 _OF_PRUNING = (
-    *("pruning", "cp", "cv", "confidence", "subtree_raising", "join_leaves"),
+    *("pruning", "cp", "cv", "confidence", "join_leaves"),
     *("random_state", "progress", "n_jobs"),
 )
 
@@ -268,7 +268,6 @@ class TreeClassifier(TreeOptions, ReadableTree):
         cp: str | float | None = None,
         cv: Folds | None = None,
         confidence: str | float | None = None,
-        subtree_raising: bool | None = None,
         join_leaves: bool | None = None,
     ) -> Self:
         """A pruned copy of this tree, which is not grown again; the tree itself stays as it is.
@@ -278,10 +277,10 @@ class TreeClassifier(TreeOptions, ReadableTree):
         pruning : {"cost_complexity", "reduced_error", "pessimistic"} or None
             As the parameter of that name; None only joins leaves.
         X, y, sample_weight :
-            For "reduced_error", rows that the tree was not grown from. For "pessimistic" with
-            subtree_raising, the rows of the fit again; and for "cost_complexity" where a rule
-            chooses the cp and the fit has not cross-validated. Else none.
-        cp, cv, confidence, subtree_raising, join_leaves :
+            For "reduced_error", rows that the tree was not grown from. For "cost_complexity"
+            where a rule chooses the cp and the fit has not cross-validated, the rows of the fit
+            again. Else none.
+        cp, cv, confidence, join_leaves :
             As the parameters of these names, whose values they replace in the copy.
 
         Returns
@@ -289,8 +288,7 @@ class TreeClassifier(TreeOptions, ReadableTree):
         TreeClassifier
             Fitted; `fit_report_` says what was done.
         """
-        given = {"cp": cp, "cv": cv, "confidence": confidence, "subtree_raising": subtree_raising}
-        given["join_leaves"] = join_leaves
+        given = {"cp": cp, "cv": cv, "confidence": confidence, "join_leaves": join_leaves}
         given = {name: value for name, value in given.items() if value is not None}
         fitted, before = self._get_fitted(), self._model
         _refuse_others(pruning, given)
@@ -307,17 +305,10 @@ class TreeClassifier(TreeOptions, ReadableTree):
                     "and y."
                 )
             rows, _ = self._read_again(X, y, sample_weight)
-        elif raises(options):
-            if X is None:
-                raise InputError(
-                    "subtree_raising=True sends rows another way, and X was not given: give X and "
-                    "y, the rows of the fit, or set subtree_raising=False."
-                )
-            rows, _ = self._rows_of_fit(X, y, sample_weight)
         elif X is not None:
             raise ParameterError(
                 "X was given, and this pruning reads no rows: leave X out, or use a cp that "
-                "is chosen ('one_se', 'min'), subtree_raising=True, or pruning='reduced_error'."
+                "is chosen ('one_se', 'min'), or pruning='reduced_error'."
             )
         model, old = prune_tree(before, options, path=path, rows=rows), fitted.report
         kept = [note for note in old.notes if note not in size_notes(before)]

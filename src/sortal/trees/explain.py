@@ -13,7 +13,7 @@ from sortal.decision.posterior import expected_costs
 from sortal.engines import along, total
 from sortal.native.trees import CUT, LEAF, SPREAD
 from sortal.records.render import decision_text, moment_text, number_in_full, number_text, quoted
-from sortal.records.tables import Table, fields_of
+from sortal.records.tables import Explanation, Table
 from sortal.trees.branches import (
     MissingMark,
     Paths,
@@ -31,10 +31,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sortal._typing import Codes, Counts, Float, Places
-    from sortal.data.columns import Value, Values
+    from sortal.data.columns import Value
     from sortal.data.sources import Batch
     from sortal.records.tables import Cell
-    from sortal.trees.branches import Condition
     from sortal.trees.model import TreeModel
 
 
@@ -137,102 +136,12 @@ def mixed_shares(shares: Float, ends: list[ReachedNode]) -> Float:
 
 # --- Explanations --------------------------------------------------------------------------------
 
-Mark = Literal["", "unknown", "absent"] | MissingMark
-
 # Marks of moves that the rows of the fit taught: of values that the node knows, missing values
 # among them.
 _LEARNED = ("", "missing")
 
-
-@dataclass(frozen=True)
-class PathStep:
-    """A test on the way: the condition that was met there, and by which value.
-
-    `n` is the weight of the node, `share` the part in it of the class that is said at the end, and
-    `amount` what the move adds to that share. The mark says that the node did not know the value:
-    no row of the fit had it ("unknown"), or none of this node ("absent"). Of a missing value, whose
-    value is None, it says where it went: as those of the fit did at this node ("missing"), with the
-    larger branch ("majority"; "unseen" where the node met no missing value), or down every branch
-    ("spread").
-    """
-
-    node: int
-    condition: Condition
-    value: Value | None
-    n: float
-    share: float
-    amount: float
-    mark: Mark = ""
-
-
-@dataclass(frozen=True)
-class TreeExplanation:
-    """start + Σ amounts + spread = the probability of `label` in the node where the row ends.
-
-    `counts` are what that node holds, `probabilities` what follows from them and, by smoothing,
-    from the nodes above. `rule` are the conditions of the path, one an attribute. `start` is the
-    probability of the label among all rows of the fit.
-
-    A row that a missing value sends down several branches is shown on the heaviest ones: `node`,
-    `n` and `counts` are where these end. Its label and its probabilities are those of all its ends
-    together, and `spread` is what the other ends add to the share.
-
-    `expected_costs` are those of predicting each class, of which the label has the least; None
-    without costs.
-    """
-
-    label: Value
-    node: int
-    n: float
-    classes: Values
-    counts: tuple[float, ...]
-    probabilities: tuple[float, ...]
-    start: float
-    path: tuple[PathStep, ...]
-    rule: tuple[Condition, ...]
-    spread: float = 0.0
-    expected_costs: tuple[float, ...] | None = None
-
-    @property
-    def fallback(self) -> bool:
-        """Whether a node on the way did not know the row's value, or where its missing one goes."""
-        return any(move.mark not in _LEARNED for move in self.path)
-
-    @property
-    def is_spread(self) -> bool:
-        """Whether the row went down several branches."""
-        return any(move.mark == "spread" for move in self.path)
-
-    @property
-    def share(self) -> float:
-        """The share of the label where the row ends."""
-        return self.probabilities[self.classes.index(self.label)]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain lists and strings, ready for JSON."""
-        return fields_of(self) | {"fallback": self.fallback}
-
-    def to_table(self, backend: str = "pandas") -> Table:
-        """The start, the moves and the total. (S 29)"""
-        rows: list[tuple[Cell, ...]] = [("start", None, None, None, self.start, "")]
-        rows += [
-            (str(m.node), m.condition.text(), _value_text(m.value), m.n, m.amount, m.mark)
-            for m in self.path
-        ]
-        if self.is_spread:
-            rows.append(("", "other branches", None, None, self.spread, ""))
-        rows.append(("total", f"-> {quoted(self.label)}", None, self.n, self.share, ""))
-        rule = " and ".join(condition.text() for condition in self.rule) or "in any case"
-        why = decision_text(self.share, self.classes.index(self.label), self.expected_costs)
-        held = number_text(self.counts[self.classes.index(self.label)])
-        where = f"at node {self.node} ({held} of {number_text(self.n)})"
-        where += " and others" if self.is_spread else ""
-        title = f"{quoted(self.label)} ({why}) {where}: {rule}"
-        columns = ("node", "condition", "value", "n", "share", "mark")
-        return Table("path", title, columns, tuple(rows), "S 29", backend)
-
-    def __str__(self) -> str:
-        return str(self.to_table())
+# The node did not know the value: no row of the fit had it, or none of this node.
+Mark = Literal["", "unknown", "absent"] | MissingMark
 
 
 def _value_text(value: Value | None) -> str | None:
@@ -253,6 +162,10 @@ class ExplainTree:
         return Paths(self.model)
 
     @cached_property
+    def _ways(self) -> dict[int, tuple[Any, ...]]:
+        return {}
+
+    @cached_property
     def _counts(self) -> NDArray[Any]:
         return self.model.counts()
 
@@ -264,48 +177,69 @@ class ExplainTree:
     def _labels(self) -> Places:
         return self.model.labels()
 
-    def __call__(self, i: int) -> TreeExplanation:
+    def __call__(self, i: int) -> Explanation:
         """Explain one row: P(leaf) = P(root) + Σ (P(next) - P(node)) along its path. (S 29)"""
-        ends = self._ends(i)
+        model, ends = self.model, self._ends(i)
         end, whole = ends[0].node, mixed_shares(self._shares, ends)
-        mixed = decide_labels(whole[None], self.model.costs)
+        expected = expected_costs(whole, model.costs)
+        mixed = decide_labels(whole[None], model.costs)
         label = int(self._labels[end] if len(ends) == 1 else mixed[0])
-        steps, share = self._paths.steps(end), self._shares[:, label]
-        after = [*(step.node for step in steps[1:]), end]
-        return TreeExplanation(
-            label=self.model.classes[label],
-            node=end,
-            n=self._counts[end].sum().item(),
-            classes=self.model.classes,
-            counts=tuple(self._counts[end].tolist()),
-            probabilities=tuple(whole.tolist()),
-            start=float(share[0]),
-            path=tuple(
-                self._move(i, step.node, condition, (float(share[step.node]), float(share[t])))
-                for step, condition, t in zip(steps, self._paths.path(end), after, strict=False)
-            ),
-            rule=self._paths.merged(end),
-            spread=float(whole[label] - share[end]),
-            expected_costs=expected_costs(whole, self.model.costs),
+        others = [k for k in range(len(whole)) if k != label]
+        against = max(others, key=whole.__getitem__) if others else None
+        nodes, conditions, rule, asked, texts = self._way(end)
+        shares = self._shares[[*nodes, end], label].tolist()
+        values = [self._value(i, int(model.attribute[t])) for t in nodes]
+        marks = [self._mark(i, t) for t in nodes]
+        lines: list[tuple[Cell, ...]] = [("start", None, None, None, shares[0], "")]
+        for move, t in enumerate(nodes):
+            told = texts[move], _value_text(values[move])
+            n, added = self._counts[t].sum().item(), shares[move + 1] - shares[move]
+            lines.append((str(t), *told, n, added, marks[move]))
+        is_spread = "spread" in marks
+        if is_spread:
+            spread = float(whole[label]) - shares[-1]
+            lines.append(("", "other branches", None, None, spread, ""))
+        counts, total, said = self._counts[end], float(whole[label]), model.classes[label]
+        held, n = number_text(counts[label].item()), counts.sum().item()
+        where = f"at node {end} ({held} of {number_text(n)}){' and others' * is_spread}"
+        title = f"{quoted(said)} ({decision_text(total, label, expected)}) {where}: {asked}"
+        heads = ("node", "condition", "value", "n", "share", "mark")
+        return Explanation(
+            label=said,
+            against=None if against is None else model.classes[against],
+            classes=model.classes,
+            total=total,
+            parts=Table("path", title, heads, tuple(lines), "S 29"),
+            amount="share",
+            last=("total", f"-> {quoted(said)}", None, n, total, ""),
+            facts={
+                "node": end,
+                "n": n,
+                "counts": tuple(counts.tolist()),
+                "probabilities": tuple(whole.tolist()),
+                "path": conditions,
+                "values": tuple(values),
+                "rule": rule,
+                "expected_costs": expected,
+                "fallback": any(mark not in _LEARNED for mark in marks),
+            },
         )
+
+    def _way(self, end: int) -> tuple[Any, ...]:
+        """Nodes, conditions, the rule and both in words, made once for all rows that end there."""
+        if end not in self._ways:
+            conditions, rule = self._paths.path(end), self._paths.merged(end)
+            nodes = [step.node for step in self._paths.steps(end)]
+            asked = " and ".join(condition.text() for condition in rule) or "in any case"
+            texts = [condition.text() for condition in conditions]
+            self._ways[end] = nodes, conditions, rule, asked, texts
+        return self._ways[end]
 
     def _ends(self, i: int) -> list[ReachedNode]:
         """Where the core put the row, or all ends where missing values go down several branches."""
         if self.model.policy == "fractional":
             return ends_of(self.model, self.rows, i)
         return [ReachedNode(int(self.rows.nodes[i]), 1.0)]
-
-    def _move(self, i: int, t: int, condition: Condition, shares: tuple[float, float]) -> PathStep:
-        share, after = shares
-        return PathStep(
-            node=t,
-            condition=condition,
-            value=self._value(i, int(self.model.attribute[t])),
-            n=self._counts[t].sum().item(),
-            share=share,
-            amount=after - share,
-            mark=self._mark(i, t),
-        )
 
     def _value(self, i: int, j: int) -> Value | None:
         """A cell as it was given, a date in words; None for a missing value."""

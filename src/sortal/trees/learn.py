@@ -249,10 +249,6 @@ class TreeOptions:
         (Σ w)² / Σ w².""",
         _read_confidence,
     )
-    subtree_raising: bool = _flag(
-        """Of "pessimistic": a test may also give its place to its largest branch, as in C4.5; not
-        where rows go down in parts (missing="fractional").""",
-    )
     join_leaves: bool = _flag(
         "Where all branches of a test end in leaves of one class, make it a leaf."
     )
@@ -342,16 +338,6 @@ def check_together(options: TreeOptions) -> None:
             f"smoothing_strength={strength!r} has nothing to act on where smoothing={kind!r}: "
             "leave it None, or set smoothing to 'm_estimate' or 'shrinkage'."
         )
-    if raises(options) and options.missing == "fractional":
-        raise ParameterError(
-            "subtree_raising=True sends whole rows another way, and missing='fractional' sends "
-            "parts: set subtree_raising=False, or another missing."
-        )
-
-
-def raises(options: TreeOptions) -> bool:
-    """Whether subtrees may move up, which takes the rows of the fit."""
-    return options.pruning == "pessimistic" and options.subtree_raising
 
 
 def validates(options: TreeOptions) -> bool:

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sortal.modelfile.arrays import Array, RecordField
-from sortal.modelfile.fields import (
-    INF,
-    Flag,
-    FromSchema,
-    Layout,
-    Number,
-    OptionalField,
-    Several,
-    Whole,
-    Word,
-    need,
-)
+from sortal._typing import Codes, Counts, Float, Mask
+from sortal.data.columns import Schema
+from sortal.modelfile.fields import INF, need
+from sortal.modelfile.record import limits, record
 from sortal.native.trees import (
     CUT,
     LEAF,
@@ -34,15 +25,15 @@ from sortal.native.trees import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-    from sortal._typing import Codes, Counts, Float, Mask, Places
-    from sortal.data.columns import Schema, Value, Values
+    from sortal._typing import Places
+    from sortal.data.columns import Value, Values
 
     Int = NDArray[np.integer]
-    Int8 = NDArray[np.int8]
-    Int32 = Codes
-    Int64 = Counts
+
+
+Int8 = NDArray[np.int8]
+Int32 = Codes
+Int64 = Counts
 
 
 # Whether arrays from a file are a tree: no way leads out of them, in a circle, or to nothing.
@@ -156,14 +147,12 @@ SMOOTHINGS = ("laplace", "m_estimate", "shrinkage")
 _EPS = float(np.finfo(float).eps)
 
 
-@dataclass(frozen=True)
+@record(eq=True)
 class Smoothing:
     """What shares are drawn to, one of `SMOOTHINGS`, and how strongly: m or λ; Laplace has none."""
 
-    kind: str
-    strength: float = 0.0
-
-    LAYOUT: ClassVar[Layout] = Layout(kind=Word(SMOOTHINGS), strength=Number(least=0.0))
+    kind: str = limits(among=SMOOTHINGS)
+    strength: float = limits(least=0.0, default=0.0)
 
 
 def plain_shares(counts: NDArray[np.number]) -> Float:
@@ -240,7 +229,7 @@ def decide_labels(amounts: Float, costs: Float | None) -> Places:
     return np.asarray((expected <= least).argmax(axis=1))
 
 
-@dataclass(frozen=True, eq=False)
+@record()
 class TreeModel:
     """Nodes over a schema's columns and classes; arrays as in `native.trees.Grown`.
 
@@ -266,68 +255,35 @@ class TreeModel:
     """
 
     schema: Schema
-    column_kinds: tuple[int, ...]
-    unseen: tuple[tuple[int, ...], ...]
-    exponent: int
-    kind: Int8
-    attribute: Int32
-    threshold: Float
-    child_start: Int64
-    children: Int32
-    value_start: Int64
-    values: Int32
-    branches: Int32
-    heavier: Int32
-    units: Int64
-    sizes: Int64
-    score: Float
-    gain: Float
-    exact: Mask
-    candidates: Float
-    missing: Int32
-    rows: Int64 | None = None
-    effective: Float | None = None
-    ranges: tuple[tuple[float, float] | None, ...] | None = None
-    policy: str = "error"
-    missing_counts: tuple[int, ...] = ()
-    part_bits: int = 0
+    column_kinds: tuple[int, ...] = limits("columns", least=1, most=3)
+    unseen: tuple[tuple[int, ...], ...] = limits("columns", least=0)
+    exponent: int = limits(least=-1200, most=1300)
+    kind: Int8 = limits("nodes", least=0, most=3)
+    attribute: Int32 = limits("nodes", least=-1)
+    threshold: Float = limits("nodes", least=-INF, most=INF, nan=True)
+    child_start: Int64 = limits("nodes+1", least=0)
+    children: Int32 = limits("children", least=1)
+    value_start: Int64 = limits("nodes+1", least=0)
+    values: Int32 = limits("values", least=0)
+    branches: Int32 = limits("values", least=0)
+    heavier: Int32 = limits("nodes", least=-1)
+    units: Int64 = limits("nodes", "classes", least=0)
+    sizes: Int64 = limits("nodes", least=0)
+    score: Float = limits("nodes", least=0.0)
+    gain: Float = limits("nodes", least=0.0)
+    exact: Mask = limits("nodes")
+    candidates: Float = limits("nodes", least=0.0, most=INF)
+    missing: Int32 = limits("nodes", least=SPREAD)
+    rows: Int64 | None = limits("nodes", "classes", least=0, default=None)
+    effective: Float | None = limits("nodes", "classes", least=0.0, default=None)
+    ranges: tuple[tuple[float, float] | None, ...] | None = limits("columns", default=None)
+    policy: str = limits(among=(*POLICIES, "error"), default="error")
+    missing_counts: tuple[int, ...] = limits("columns", least=0, default=())
+    part_bits: int = limits(least=0, most=61, default=0)
     pruned: bool = False
-    factors: Float | None = None
-    costs: Float | None = None
+    factors: Float | None = limits("classes", least=0.0, default=None)
+    costs: Float | None = limits("classes", "classes", least=0.0, default=None)
     smoothing: Smoothing | None = None
-
-    LAYOUT: ClassVar[Layout] = Layout(
-        schema=FromSchema("schema"),
-        column_kinds=Several(Whole(least=1, most=3), "columns"),
-        unseen=Several(Several(Whole(least=0)), "columns"),
-        exponent=Whole(least=-1200, most=1300),
-        kind=Array("i1", "nodes", least=0, most=3),
-        attribute=Array("i4", "nodes", least=-1),
-        threshold=Array("f8", "nodes", least=-INF, most=INF, nan=True),
-        child_start=Array("i8", "nodes+1", least=0),
-        children=Array("i4", "children", least=1),
-        value_start=Array("i8", "nodes+1", least=0),
-        values=Array("i4", "values", least=0),
-        branches=Array("i4", "values", least=0),
-        heavier=Array("i4", "nodes", least=-1),
-        units=Array("i8", "nodes", "classes", least=0),
-        sizes=Array("i8", "nodes", least=0),
-        score=Array("f8", "nodes", least=0.0),
-        gain=Array("f8", "nodes", least=0.0),
-        exact=Array("b1", "nodes"),
-        candidates=Array("f8", "nodes", least=0.0, most=INF),
-        missing=Array("i4", "nodes", least=SPREAD),
-        rows=OptionalField(Array("i8", "nodes", "classes", least=0)),
-        effective=OptionalField(Array("f8", "nodes", "classes", least=0.0)),
-        ranges=OptionalField(Several(OptionalField(Several(Number(), "2")), "columns")),
-        policy=Word((*POLICIES, "error")),
-        missing_counts=Several(Whole(least=0), "columns"),
-        part_bits=Whole(least=0, most=61),
-        pruned=Flag(),
-        factors=OptionalField(Array("f8", "classes", least=0.0)),
-        costs=OptionalField(Array("f8", "classes", "classes", least=0.0)),
-        smoothing=OptionalField(RecordField(Smoothing)),
-    )
 
     def check(self) -> None:
         """Refuse nodes that are no tree, and weights that are none."""

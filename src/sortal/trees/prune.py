@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,10 +15,9 @@ from sortal.decision.folds import assign_folds, from_pairs, held_out, numbered
 from sortal.decision.options import is_whole, read_seed
 from sortal.engines import n_threads
 from sortal.errors import OneLeafWarning, ParameterError, agreed, brief, counted, warn
-from sortal.modelfile.arrays import RecordField
-from sortal.modelfile.fields import Layout, OptionalField, Several, Word
+from sortal.modelfile.record import record
 from sortal.native import trees
-from sortal.native.trees import LEAF, added_errors, prune_raising, score_branches, score_tests
+from sortal.native.trees import LEAF, added_errors
 from sortal.trees.cost_complexity import (
     CostComplexityPath,
     complexity_path,
@@ -29,16 +28,9 @@ from sortal.trees.cost_complexity import (
     strengths_of,
     take_rows,
 )
-from sortal.trees.learn import (
-    TreeOptions,
-    check_together,
-    grow,
-    unseen_codes,
-    validates,
-    with_rows,
-)
+from sortal.trees.learn import TreeOptions, check_together, grow, unseen_codes, validates
 from sortal.trees.model import TreeModel
-from sortal.trees.rows import answer, multiples_of, read_rows, scale_rows, unscale
+from sortal.trees.rows import answer, read_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,7 +38,6 @@ if TYPE_CHECKING:
     from sortal._typing import Codes, Counts, Float, Mask, Places
     from sortal.base.learner import Fitted, Training
     from sortal.data.sources import Batch
-    from sortal.native.trees import Raised
     from sortal.trees.learn import Folds
     from sortal.trees.rows import TreeRows
 
@@ -164,13 +155,6 @@ ALLOWANCE = 0.1
 _LOWEST, _HIGHEST, _FEW = 0.001, 0.5, 15.0
 
 
-class RaisedTree(NamedTuple):
-    """A pruned tree, and how many of its tests have taken the place of another."""
-
-    model: TreeModel
-    n_moved: int
-
-
 def default_level(model: TreeModel) -> float:
     """The level of the bound where none is given: it falls with the table's rows. (S 97)"""
     n = float(model.effective_rows(model.pull_of_class())[0])
@@ -205,79 +189,15 @@ def prune_pessimistic(model: TreeModel, confidence: float) -> TreeModel:
     return cut_below(model, leaf)
 
 
-def prune_by_raising(
-    model: TreeModel, rows: TreeRows, confidence: float, criterion: str
-) -> RaisedTree:
-    """The same, where a test may also give its place to its largest branch.
-
-    That branch then has all rows of the test, and everything below is counted and pruned again. A
-    node of one branch per value that meets a new value has a new leaf for it. Tests that moved
-    have the score of the rows they have now, and say that they are not the `exact` optimum.
-    """
-    multiples = multiples_of(model, criterion)
-    scaled = scale_rows(rows, multiples)
-    raised = prune_raising(
-        model.arrays,
-        rows.encoded.columns,
-        model.n_values,
-        rows.classes,
-        model.units.shape[1],
-        trees.TreeRowWeights(scaled.units, scaled.copies, scaled.sizes),
-        confidence,
-    )
-    moved = raised.moved & (raised.kind != trees.LEAF)
-    shown = _with_scores(model, raised, moved, trees.CRITERIA.index(criterion))
-    pruned = model.pruned or shown.n_nodes < model.n_nodes
-    shown = replace(shown, units=unscale(shown.units, multiples), pruned=pruned)
-    return RaisedTree(with_rows(shown, rows), int(moved.sum()))
-
-
-def _with_scores(model: TreeModel, raised: Raised, moved: Mask, criterion: int) -> TreeModel:
-    """The tree: numbers of a test as grown, or judged anew where its rows have changed."""
-    fields = raised._asdict()
-    origin, _ = fields.pop("origin"), fields.pop("moved")
-    asks = raised.kind != trees.LEAF
-    score, gain = np.where(asks, model.score[origin], 0.0), np.where(asks, model.gain[origin], 0.0)
-    for t in np.flatnonzero(moved).tolist():
-        below = raised.children[raised.child_start[t] : raised.child_start[t + 1]]
-        score[t], gain[t] = _judge(raised.units[below], int(raised.units[0].sum()), criterion)
-    fields |= {
-        "score": score,
-        "gain": gain,
-        "exact": ~asks | (model.exact[origin].astype(bool) & ~moved),
-        "candidates": np.where(asks & ~moved, model.candidates[origin], 0.0),
-    }
-    return replace(model, **fields)
-
-
-def _judge(parts: Counts, total: int, criterion: int) -> tuple[float, float]:
-    """Score and gain of a test by what its branches hold."""
-    if len(parts) == 2:
-        judged = score_tests(parts.sum(axis=0), parts[:1], total, criterion)
-    else:
-        judged = score_branches(parts, total, criterion)
-    gain = float(judged.scores[0])
-    told = float(judged.keys[0]) - judged.base
-    if trees.CRITERIA[criterion] != "gain_ratio" or not told > 0:
-        return gain, gain
-    return told / float(judged.information[0]), gain
-
-
 # --- What each way of pruning makes of a tree ----------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
+@record()
 class FittedTree(TreeModel):
     """A tree with what pruning leaves beside it: what was done, and the nested trees, if any."""
 
     notes: tuple[str, ...] = ()
     cp_table: CostComplexityPath | None = None
-
-    LAYOUT: ClassVar[Layout] = Layout(
-        **TreeModel.LAYOUT,
-        notes=Several(Word()),
-        cp_table=OptionalField(RecordField(CostComplexityPath)),
-    )
 
 
 def fitted_tree(
@@ -296,8 +216,8 @@ def prune_tree(
 ) -> FittedTree:
     """Prune as asked.
 
-    `path` is the tree's own, cross-validated where a rule chooses the cp. `rows` are those of
-    the fit for subtree raising, and others for reduced error.
+    `path` is the tree's own, cross-validated where a rule chooses the cp. `rows` are those that
+    reduced error judges by.
     """
     pruned = _prune(model, options, path, rows)
     if options.join_leaves:
@@ -329,13 +249,8 @@ def _prune(
     level = options.confidence
     level = default_level(model) if isinstance(level, str) else level
     words = f"estimated errors (confidence {level:.3g})"
-    if not options.subtree_raising or rows is None:
-        smaller = prune_pessimistic(model, level)
-        return fitted_tree(smaller, _pruning_note(model, smaller, words))
-    raised = prune_by_raising(model, rows, level, options.criterion)
-    moved = f"tests that have more rows than they were chosen for: {raised.n_moved}"
-    note = _pruning_note(model, raised.model, f"{words}, raising subtrees")
-    return fitted_tree(raised.model, note, *([moved] if raised.n_moved else []))
+    smaller = prune_pessimistic(model, level)
+    return fitted_tree(smaller, _pruning_note(model, smaller, words))
 
 
 def chosen(path: CostComplexityPath, cp: str | float) -> CostComplexityPath:
@@ -354,7 +269,7 @@ def _pruning_note(before: TreeModel, after: TreeModel, words: str) -> str:
 def size_notes(model: TreeModel) -> tuple[str, ...]:
     """How large a tree is, and which tests are not known to be the best."""
     notes = [f"{model.size_text()}; depth {model.depth()}"]
-    # tests that have moved, or were taken in, stood against none
+    # tests of a tree that was taken in stood against none
     searched = ~model.exact.astype(bool) & (model.candidates > 0)
     if heuristic := int(np.count_nonzero(searched)):
         nodes = f"{counted(heuristic, 'node')} {agreed(heuristic, 'was', 'were')}"
@@ -461,7 +376,7 @@ _LARGER = "they take the branch of larger weight, or stay where a node has one b
 
 TREE = Learner(
     options=TreeOptions,
-    kept=Layout(model=RecordField(FittedTree)),
+    kept={"model": FittedTree},
     plan=lambda training, options: partial(read_rows, declared=training.declared, options=options),
     later_plan=lambda schema, options, fitted: partial(  # noqa: ARG005
         read_rows, declared=schema, options=options

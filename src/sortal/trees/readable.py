@@ -13,7 +13,7 @@ from sortal.records.tables import Explanations
 from sortal.trees.branches import check_max_values, node_table
 from sortal.trees.drawing.layout import Drawing, draw_tree
 from sortal.trees.drawing.svg import svg_of
-from sortal.trees.explain import ExplainTree, TreeExplanation, walk
+from sortal.trees.explain import ExplainTree, walk
 from sortal.trees.learn import TreeOptions
 from sortal.trees.prune import FittedTree
 from sortal.trees.rows import TreeRows, read_again
@@ -90,19 +90,27 @@ class ReadableTree(TableClassifier[TreeOptions, TreeRows, FittedTree]):
         choose("by", by, ("leaf", "class"))
         choose("form", form, FORMS)
         rules = rules_of(model, form, self._backend)
-        return rules if by == "leaf" else ClassRules(rules, model.classes, form, self._backend)
+        return rules if by == "leaf" else ClassRules(rules)
 
-    def explain(self, X: TableLike) -> Explanations[TreeExplanation]:
+    def explain(self, X: TableLike) -> Explanations:
         """Why: the path of each row, its rule, the counts where it ends, and what each move added.
 
-        The share of the class said among all rows of the fit and the amounts of the moves add up
-        to its share where the row ends. A move is marked where the node did not know the value, and
-        where the value is missing; the mark says how the row went on.
+        The share of the class said among all rows of the fit and what each move adds to it add up
+        to its probability where the row ends. A move is marked where the node did not know the
+        value: no row of the fit had it ("unknown"), or none of this node ("absent"). Of a missing
+        value the mark says where it went: as those of the fit did at this node ("missing"), with
+        the larger branch ("majority"; "unseen" where the node met no missing value), or down every
+        branch ("spread"): then the path is the heaviest, and a line has what the other ends add.
+
+        Facts: the `node` where the row ends, its `counts` by class and their sum `n`; the
+        `probabilities` of all ends together; the conditions of the `path` with the `values` that
+        met them, and of the `rule`, one an attribute; `expected_costs` of predicting each class, of
+        which the label has the least (None without costs); and `fallback`, whether a node on the
+        way did not know the value, or where a missing one goes.
         """
-        source = self._open(X)
-        rows = self._walk(source)
-        backend = source.table.backend or self._backend
-        return Explanations(ExplainTree(self._model, rows), range(len(rows.nodes)), backend)
+        rows = self._walk(self._open(X))
+        made = ExplainTree(self._model, rows)
+        return self._framed(Explanations(made, range(len(rows.nodes))), X)
 
     def _walk(self, source: TableSource) -> Walked:
         return self._pass(source, walk(self._model))
@@ -136,7 +144,7 @@ class ReadableTree(TableClassifier[TreeOptions, TreeRows, FittedTree]):
         model = self._model
         t = read_node(model, node)
         rows = None if X is None else self._read_again(X, y, sample_weight)[0]
-        return show_node(model, rows, self._fitted.options, t, self._backend)
+        return self._framed(show_node(model, rows, self._fitted.options, t))
 
     def _read_again(
         self, X: TableLike, y: LabelsLike | None, sample_weight: ArrayLike | None
@@ -173,7 +181,7 @@ class ReadableTree(TableClassifier[TreeOptions, TreeRows, FittedTree]):
         """
         model = self._model
         check_max_values(max_values)
-        return node_table(model, self._backend, max_values).to_frame()
+        return self._framed(node_table(model, max_values)).to_frame()
 
     # --- Seeing a fitted tree: as a drawing, as SVG, and in a notebook
 

@@ -74,8 +74,7 @@ def encode(
     numbers = [j for j, column in enumerate(schema.columns) if column.is_number]
     arrays = [as_numbers(batch.columns[j]) for j in numbers]
     read.update(zip(numbers, arrays, strict=True))
-    if any(native.not_finite(arrays)):  # else nothing is to be counted
-        missing[numbers] = native.count_missing(arrays)
+    missing[numbers] = native.count_missing(arrays)
     if len(strange := np.flatnonzero(missing < 0)):
         raise infinite(schema.names[strange[0]], "finite numbers")
     words = [j for j, column in enumerate(schema.columns) if not column.is_number]
@@ -501,18 +500,3 @@ def bits_of(model: TreeModel, rows: TreeRows) -> tuple[int, int]:
     """The same of a tree and the rows that it grew from."""
     spreads = model.policy == "fractional" and any(model.missing_counts)
     return _bits(rows, model.part_bits) if spreads else (0, 0)
-
-
-def limits_in_parts(growth: trees.Growth) -> trees.Growth:
-    """The limits where sizes count parts of rows: a millionth of a row that is missing is rounding.
-
-    As the core reads them.
-    """
-    if not growth.part_bits:
-        return growth
-    size_slack, unit_slack = (
-        1 << (bits - 20) if bits > 20 else 0 for bits in (growth.part_bits, growth.unit_bits)
-    )
-    size = min(growth.min_size << growth.part_bits, 1 << 61)
-    units = max(growth.min_units - unit_slack, 0)
-    return growth._replace(min_size=size - size_slack, min_units=units)

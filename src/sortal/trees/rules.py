@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from typing import TYPE_CHECKING, Any, overload
@@ -15,7 +14,7 @@ from sortal.errors import counted
 from sortal.native.trees import LEAF, MULTIWAY
 from sortal.records import render as faces
 from sortal.records.render import number_text, quoted, share_text
-from sortal.records.tables import Table, fields_of, unique
+from sortal.records.tables import Record, Records, Table, framed, sheet, unique
 from sortal.trees.branches import (
     IntervalCondition,
     Paths,
@@ -27,6 +26,8 @@ from sortal.trees.branches import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sortal.data.columns import Value, Values
     from sortal.records.tables import Cell
     from sortal.trees.branches import Condition
@@ -39,7 +40,7 @@ SHOWN, SHOWN_VALUES = 100, 20
 
 
 @dataclass(frozen=True)
-class Rule:
+class Rule(Record):
     """If all conditions hold, then the class is `label`.
 
     `path` has the conditions as the tree asks them, `merged` one an attribute: both hold for the
@@ -60,6 +61,11 @@ class Rule:
     merged: tuple[Condition, ...]
     whole: tuple[Condition, ...] = field(repr=False)
     _paths: Paths = field(repr=False, compare=False)
+
+    SAYS = (
+        *("leaf", "label", "n", "size", "share", "purity", "error"),
+        *("classes", "counts", "probabilities", "path", "merged"),
+    )
 
     @property
     def path(self) -> tuple[Condition, ...]:
@@ -83,12 +89,6 @@ class Rule:
         given = f"If {' and '.join(conditions)}, then" if conditions else "In any case"
         return f"{given} class is {quoted(self.label)}"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain lists and strings, ready for JSON."""
-        numbers = ("leaf", "label", "n", "size", "share", "purity", "error")
-        lists = ("classes", "counts", "probabilities", "path", "merged")
-        return fields_of(self, *numbers, *lists)
-
     def line(self, form: str = "merged", max_values: int | None = None) -> str:
         """The rule with its numbers."""
         share, purity = faces.share_text(self.share), faces.share_text(self.purity)
@@ -109,8 +109,8 @@ def _side(condition: Condition, whole: Condition) -> Condition:
 class RuleMaker:
     """Node → its rule, or its numbers in a line."""
 
-    def __init__(self, model: TreeModel) -> None:
-        self.model, self._paths = model, Paths(model)
+    def __init__(self, model: TreeModel, backend: str = "pandas") -> None:
+        self.model, self.backend, self._paths = model, backend, Paths(model)
         self._counts, self._shares = model.counts(), model.shares()
         self._purity, self._error = model.purity(), model.error()
         self._labels = model.labels().tolist()
@@ -166,7 +166,7 @@ def _whole_box(model: TreeModel) -> tuple[Condition, ...]:
     return tuple(sides)
 
 
-class Rules(Sequence[Rule]):
+class Rules(Records[Rule]):
     """The rules of a tree, one a leaf, in the order of its leaves; made when they are asked for.
 
     `unlisted` are further ones, for rows that a node with one branch per value keeps because it
@@ -175,15 +175,9 @@ class Rules(Sequence[Rule]):
     """
 
     def __init__(
-        self,
-        maker: RuleMaker,
-        nodes: Sequence[int],
-        form: str,
-        backend: str,
-        unlisted: Sequence[int] = (),
+        self, maker: RuleMaker, nodes: Sequence[int], form: str, unlisted: Sequence[int] = ()
     ) -> None:
-        self._maker, self._nodes, self._unlisted = maker, nodes, unlisted
-        self._form, self._backend = form, backend
+        self._maker, self._nodes, self._form, self._unlisted = maker, nodes, form, unlisted
         self._left = 0
         self._max_values: int | None = None
 
@@ -193,32 +187,23 @@ class Rules(Sequence[Rule]):
     def __getitem__(self, i: slice) -> Rules: ...
     def __getitem__(self, i: int | slice) -> Rule | Rules:
         if isinstance(i, slice):
-            return Rules(self._maker, self._nodes[i], self._form, self._backend)
+            return Rules(self._maker, self._nodes[i], self._form)
         return self._maker.rule(self._nodes[i])
 
     def __len__(self) -> int:
         return len(self._nodes)
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Rules) and list(self) == list(other)
-
-    __hash__ = None  # type: ignore[assignment]
-
     @property
     def unlisted(self) -> Rules:
         """The rules of rows that a node keeps."""
-        return Rules(self._maker, self._unlisted, self._form, self._backend)
+        return Rules(self._maker, self._unlisted, self._form)
 
     def short(self) -> Rules:
         """What is printed: the first of many rules, and the first of many values in a set."""
         nodes, unlisted = self._nodes[:SHOWN], self._unlisted[:SHOWN]
-        short = Rules(self._maker, nodes, self._form, self._backend, unlisted)
+        short = Rules(self._maker, nodes, self._form, unlisted)
         short._left, short._max_values = len(self) - len(nodes), SHOWN_VALUES
         return short
-
-    def to_dict(self) -> list[dict[str, Any]]:
-        """Plain lists and strings, a dictionary a rule."""
-        return [rule.to_dict() for rule in self]
 
     def to_frame(self, max_values: int | None = None) -> Any:
         """A data frame of the library that the rows came in, or pandas: one row a rule."""
@@ -231,7 +216,7 @@ class Rules(Sequence[Rule]):
         heads = ("leaf", "if", "class", "n", "size", "share", "purity", "error", *shares)
         rows = tuple(self._row(rule, max_values or self._max_values) for rule in self)
         title = "".join(["Rules of the tree", *(f" ({more})" for more in self._more())])
-        return Table("rules", title, unique(heads), rows, "", self._backend)
+        return framed(Table("rules", title, unique(heads), rows), self._maker.backend)
 
     def to_text(self, max_values: int | None = None) -> str:
         """One line a rule; of long sets of values the first `max_values` and their number."""
@@ -272,14 +257,14 @@ class Rules(Sequence[Rule]):
 def rules_of(model: TreeModel, form: str, backend: str) -> Rules:
     """All rules of a tree; `form` is what is printed, "path" or "merged"."""
     leaves, wide = (np.flatnonzero(model.kind == kind).tolist() for kind in (LEAF, MULTIWAY))
-    return Rules(RuleMaker(model), leaves, form, backend, wide)
+    return Rules(RuleMaker(model, backend), leaves, form, wide)
 
 
 # --- The rules of a tree by class: each class as a disjunction of conjunctions -------------------
 
 
 @dataclass(frozen=True)
-class ClassRule:
+class ClassRule(Record):
     """The rules that say a class, any of which is enough; `n` is the weight of their leaves."""
 
     label: Value
@@ -304,23 +289,19 @@ class ClassRule:
         more = len(self.rules) - SHOWN
         return f"{first}\n… and {more} more: to_text() has them all" if more > 0 else first
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain lists and strings, ready for JSON."""
-        return fields_of(self)
-
     def __str__(self) -> str:
         return self.text()
 
 
-class ClassRules(Sequence[ClassRule]):
+class ClassRules(Records[ClassRule]):
     """One record a class, in the order of the classes.
 
     `unlisted` are the rules of rows that a node keeps because it lists no branch for their value.
     """
 
-    def __init__(self, rules: Rules, classes: Values, form: str, backend: str) -> None:
-        self._form, self._backend, self.unlisted = form, backend, rules.unlisted
-        by_label: dict[Value, list[Rule]] = {label: [] for label in classes}
+    def __init__(self, rules: Rules) -> None:
+        self._form, self._maker, self.unlisted = rules._form, rules._maker, rules.unlisted
+        by_label: dict[Value, list[Rule]] = {label: [] for label in self._maker.model.classes}
         for rule in rules:
             by_label[rule.label].append(rule)
         self._records = tuple(
@@ -337,15 +318,6 @@ class ClassRules(Sequence[ClassRule]):
 
     def __len__(self) -> int:
         return len(self._records)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, ClassRules) and list(self) == list(other)
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def to_dict(self) -> list[dict[str, Any]]:
-        """Plain lists and strings, a dictionary a class."""
-        return [record.to_dict() for record in self]
 
     def to_frame(self, max_values: int | None = None) -> Any:
         """A data frame of the library that the rows came in, or pandas: one row a class."""
@@ -364,12 +336,15 @@ class ClassRules(Sequence[ClassRule]):
     def _table(self, max_values: int | None) -> Table:
         check_max_values(max_values)
         ors = [" ∨ ".join(record.conjunctions(self._form, max_values)) for record in self]
-        rows = tuple(
-            (quoted(record.label), text or "never", len(record.rules), record.n, record.share)
-            for record, text in zip(self, ors, strict=True)
-        )
-        heads = ("class", "if", "leaves", "n", "share")
-        return Table("classes", "Rules of the tree by class", heads, rows, "", self._backend)
+        columns = {
+            "class": [quoted(record.label) for record in self],
+            "if": [text or "never" for text in ors],
+            "leaves": [len(record.rules) for record in self],
+            "n": [record.n for record in self],
+            "share": [record.share for record in self],
+        }
+        table = sheet("classes", "Rules of the tree by class", columns)
+        return framed(table, self._maker.backend)
 
     def __str__(self) -> str:
         return "\n".join(record.brief(self._form) for record in self)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from sortal.base.tables import read_target
 from sortal.data.columns import MISSING, as_categories, kept
 from sortal.data.sources import read_weights, refuse_measurements
 from sortal.errors import InputError, LabelError, counted
-from sortal.records.tables import Table, fields_of, unique
+from sortal.records.tables import Shown, Table, sheet, whole_cells
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoSeries
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from sortal._typing import Counts
     from sortal.data.columns import CategoryColumn, Values
-    from sortal.records.tables import Cell
+    from sortal.records.tables import Columns
 
     ColumnLike = IntoSeries | ArrayLike
 
@@ -71,8 +71,8 @@ _TAGS: Final = {
 }
 
 
-@dataclass(frozen=True)
-class SplitScore:
+@dataclass(frozen=True, repr=False)
+class SplitScore(Shown):
     """How well the parts tell the classes apart.
 
     `counts[p][k]` is the weight of class k in part p. Entropies are in bits. `gain_ratio` is None
@@ -92,38 +92,22 @@ class SplitScore:
     gini_decrease: float
     cart: float | None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain lists and strings, ready for JSON."""
-        return fields_of(self)
+    def _pieces(self) -> tuple[Table, ...]:
+        return self.counts_table(), self.to_table()
 
-    def to_frame(self) -> Any:
-        """The scores as a data frame: one row a measure."""
-        return self.to_table().to_frame()
-
-    def to_table(self, backend: str = "pandas") -> Table:
+    def to_table(self) -> Table:
         """One row a measure, with the tag of its equation."""
-        columns = ("measure", "value", "equation")
-        rows = tuple((name, getattr(self, name), tag) for name, tag in _TAGS.items())
-        return Table("scores", "Scores of the partition", columns, rows, "", backend)
+        values = [getattr(self, name) for name in _TAGS]
+        columns = {"measure": _TAGS, "value": values, "equation": _TAGS.values()}
+        return sheet("scores", "Scores of the partition", columns)
 
-    def counts_table(self, backend: str = "pandas") -> Table:
+    def counts_table(self) -> Table:
         """The counts behind the scores: one row a part."""
-        heads = unique(("part", *(f"n({label})" for label in self.classes), "n"))
-        rows = tuple(
-            (str(part), *map(_number, row), _number(sum(row)))
-            for part, row in zip(self.branches, self.counts, strict=True)
-        )
-        return Table("counts", "Counts by part and class", heads, rows, "", backend)
-
-    def __str__(self) -> str:
-        return f"{self.counts_table()}\n\n{self.to_table()}"
-
-    def to_markdown(self, level: int = 3) -> str:
-        """Both tables in Markdown, under headings of this level."""
-        return f"{self.counts_table().to_markdown(level)}\n\n{self.to_table().to_markdown(level)}"
-
-    def _repr_html_(self) -> str:
-        return self.counts_table()._repr_html_() + self.to_table()._repr_html_()
+        heads = tuple(f"n({label})" for label in self.classes)
+        columns: Columns = {"part": map(str, self.branches)}
+        columns |= {heads: list(map(whole_cells, self.counts))}
+        columns |= {"n": whole_cells(list(map(sum, self.counts)))}
+        return sheet("counts", "Counts by part and class", columns)
 
 
 def score_counts(units: Counts, branches: Values, classes: Values, exponent: int) -> SplitScore:
@@ -162,11 +146,6 @@ def score_counts(units: Counts, branches: Values, classes: Values, exponent: int
 def _shift(n: int) -> int:
     """The finest unit of logarithms in which n log2 n stays below 2**52."""
     return 51 - math.frexp(n * math.log2(n + 1))[1]
-
-
-def _number(x: float) -> Cell:
-    """Whole weights as whole numbers."""
-    return int(x) if float(x).is_integer() else float(x)
 
 
 # --- score_split: any given split of labeled rows, under every criterion -------------------------

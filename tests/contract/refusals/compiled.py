@@ -14,10 +14,7 @@ from sortal.native import _core, trees
 from sortal.native.trees import (
     added_errors,
     collapse_strengths,
-    prune_raising,
-    score_branches,
-    score_tests,
-    thresholds_between,
+    node_tests,
 )
 
 ROWS: Final = np.zeros(3, dtype=np.int32)
@@ -26,7 +23,6 @@ INCOMPLETE: Final = np.array([0, 1, -1], dtype=np.int32)
 NUMBERS: Final = np.array([4, 5, 6])
 UNITS: Final = np.array([1, 2, 3])
 X: Final = np.array([1.0, 2.0, 3.0])
-NODE: Final = np.array([3, 4])
 EYE: Final = np.eye(2, dtype=np.int64)
 NO_CODES: Final = np.empty((3, 0), dtype=np.int32)
 FROZEN: Final = np.zeros((2, 5))
@@ -59,7 +55,7 @@ def functions(**change: Any) -> int:
 
 def squares(**change: Any) -> int:
     means = {"centers": np.zeros((2, 3)), "rests": np.zeros((2, 3))}
-    good = {**terms(), **means, "triangles": np.zeros((2, 3, 3))}
+    good = {**terms(), **means, "triangles": np.zeros((2, 3, 3)), "wide": True}
     return int(changed(native.square_rows, good, change))
 
 
@@ -67,6 +63,16 @@ def best(**change: Any) -> Any:
     good = {"kinds": [2], "values": [np.array([0.0, 1.0])], "counts": [EYE], "sizes": [None]}
     limits = {"total": 2, "criterion": 0, "min_size": 1, "min_units": 1, "max_subset": 1 << 40}
     return changed(native.best_test, {**good, **limits}, change)
+
+
+LIMITS: Final = trees.Growth(0, 1, 1.0, -1, 1, 1, 0.0, -1, trees.NO_BOUND)
+COLUMN: Final = trees.NodeColumn(
+    trees.SUBSET, np.array([0.0, 1.0]), EYE, np.array([1, 1]), np.array([0, 0]), 0
+)
+
+
+def listed(**change: Any) -> Any:
+    return node_tests([COLUMN._replace(**change)], 2, LIMITS)
 
 
 def grow(
@@ -103,12 +109,6 @@ def arrays(**change: list[int]) -> trees.TreeArrays:
 def route(c: int = 0, **change: list[int]) -> None:
     columns = [np.array([0.0]), int32(c)]
     trees.route_rows(arrays(**change), columns, [0, 3], np.empty(1, dtype=np.int32))
-
-
-def prune(confidence: float = 0.25, **change: list[int]) -> Any:
-    columns, classes = [np.array([0.0, 2.0]), int32(0, 0)], int32(0, 1)
-    weights = trees.TreeRowWeights()
-    return prune_raising(arrays(**change), columns, [0, 3], classes, 2, weights, confidence)
 
 
 START: Final = np.array([0, 2, 2, 2])
@@ -208,13 +208,17 @@ CONTENT: Final[list[tuple[Any, str]]] = [
     (lambda: best(counts=[np.array([[1 << 62, 1], [1 << 62, 1]])]), "counts exceed"),
     (lambda: two_tables(np.array([[1, 0], [1, 0]])), "differ in class totals"),
     (lambda: two_tables(np.array([[1], [1]])), "differ in classes"),
-    (lambda: score_tests(NODE, np.array([[4, 0]]), 7, 0), "a side exceeds its node"),
-    (lambda: score_tests(NODE, np.array([[1, 0]]), 6, 0), "not between 1 and the total"),
-    (lambda: score_tests(NODE, np.array([[1, 0]]), 7, 4), "criterion"),
-    (lambda: score_tests(NODE, np.array([[1, 0, 0]]), 7, 0), "one row"),
-    (lambda: score_branches(NODE[None], 7, 3), "no multiway"),
-    (lambda: score_branches(np.array([[-1, 2]]), 7, 2), "negative"),
-    (lambda: thresholds_between(np.array([2.0, 1.0])), "ascend"),
+    (lambda: listed(values=np.array([2.0, 1.0])), "ascend"),
+    (lambda: listed(sizes=np.array([1])), "differ in length"),
+    (lambda: listed(missing=np.array([0])), "differ in classes"),
+    (lambda: listed(missing=np.array([-1, 0])), "negative"),
+    (lambda: listed(asked=(2,)), "holds no value"),
+    (lambda: listed(kind=4), "kind"),
+    (lambda: node_tests([COLUMN._replace(kind=3)], 2, LIMITS._replace(criterion=3)), "multiway"),
+    (lambda: node_tests([COLUMN, COLUMN._replace(counts=EYE * 2)], 2, LIMITS), "class totals"),
+    (lambda: node_tests([COLUMN], 1, LIMITS), "between 1 and the total"),
+    (lambda: node_tests([COLUMN], 2, LIMITS._replace(min_size=-1)), "a limit is negative"),
+    (lambda: _core.node_tests([], 2, _core.GrowOptions()), "no column"),
     (lambda: grow(np.array([0, 1, np.inf]), CODES), "not finite"),
     (lambda: grow(X[:2], CODES), "differ in length"),
     (lambda: grow(X, CODES + 1), "class code"),
@@ -244,9 +248,7 @@ CONTENT: Final[list[tuple[Any, str]]] = [
     (lambda: route(heavier=[2, 1, -1, -1, -1, -1, -1]), "makes no sense"),
     (lambda: route(values=[0, 3, 0, 2]), "no value of its column"),
     (lambda: route(c=3), "code is too large"),
-    (lambda: prune(heavier=[2, 1, -1, -1, -1, -1, -1]), "makes no sense"),
-    (lambda: prune(missing=[trees.SPREAD, -1, -1, -1, -1, -1, -1]), "spread"),
-    (lambda: prune(2.0), "confidence"),
+    (lambda: route(heavier=[2, 1, -1, -1, -1, -1, -1]), "makes no sense"),
     (lambda: strengths(START[:-1]), "tree"),
     (lambda: strengths(np.array([0, 2, 1, 2])), "tree"),
     (lambda: strengths(np.array([0]), (), RISK[:0]), "tree"),
@@ -289,6 +291,6 @@ REFUSALS: Final = [
 
 # What the rows change is accepted as it is; without this they could be refused for another reason.
 SOUND: Final[list[Any]] = [
-    *(center, functions, squares, best, route, prune, strengths),
+    *(center, functions, squares, best, route, strengths),
     *(partial(grow, X, CODES), partial(find, np.zeros((1, 2))), partial(errors, 2, 1, 0.25)),
 ]

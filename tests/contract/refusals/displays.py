@@ -21,7 +21,7 @@ from sortal import (
     displays,
 )
 from sortal.errors import ColumnError, InputError, LabelError, ParameterError
-from sortal.pictures.figures import svg_of
+from sortal.pictures.svg import svg_of
 
 PLANE: Final = ["bill_length_mm", "bill_depth_mm"]
 COSTS: Final = [[0, 1, 1], [10, 0, 10], [1, 1, 0]]
@@ -53,11 +53,6 @@ def projection(w: Any = (0.551, -0.834), y: Any = None, **given: Any) -> Any:
 def densities(**given: Any) -> Any:
     usual: dict[str, Any] = {"along": [1.0, 2.0], "labels": ["a", "b"]}
     return displays.DensitiesDisplay(**usual | given)
-
-
-def regions(**given: Any) -> Any:
-    usual = {"coef": np.eye(3)[:, :2], "intercept": np.zeros(3)}
-    return displays.RegionsDisplay(POINTS, list("abc"), **usual | given)
 
 
 def decisions(**given: Any) -> Any:
@@ -171,7 +166,6 @@ def shapeless(display: Any) -> Any:
 
 lda = partial(fitted, LinearDiscriminant, shrinkage=0.1)
 qda = partial(fitted, QuadraticDiscriminant, "plane")
-REGIONS: Final = displays.RegionsDisplay
 DECISIONS: Final = displays.DecisionsDisplay
 CANONICAL: Final = displays.CanonicalDisplay
 Cases = list[tuple[str, Any, dict[str, Any], type[Exception], str]]
@@ -184,20 +178,15 @@ COMPONENTS: Final = [
     (True, "cannot be read"),
 ]
 OF_LDA: Final[Cases] = [
-    ("a column that is none", REGIONS, {"features": (PLANE[0], "bill")}, ColumnError,
+    ("a column that is none", DECISIONS, {"features": (PLANE[0], "bill")}, ColumnError,
      "names 'bill', which is no column"),
-    ("a place beyond", REGIONS, {"features": (1, 99)}, ColumnError,
+    ("a place beyond", DECISIONS, {"features": (1, 99)}, ColumnError,
      "column 99, and the table has 6 columns"),
-    ("words", REGIONS, {"features": (1, "island")}, ColumnError, "'island', which holds words"),
-    ("a column twice", REGIONS, {"features": (1, 1)}, ParameterError, "give 2 different columns"),
-    ("a name for names", REGIONS, {"features": PLANE[0]}, ParameterError, "is not a list"),
-    ("to fix no term", REGIONS, {"at": {"weight": 3}}, ColumnError, "'weight' = 3, which is no te"),
-    ("to fix no value", REGIONS, {"at": {"island": "Atlantis"}}, ColumnError,
-     "'Atlantis', which is no term"),
-    ("to fix what is shown", REGIONS, {"at": {PLANE[0]: 40}}, ParameterError,
+    ("words", DECISIONS, {"features": (1, "island")}, ColumnError, "'island', which holds words"),
+    ("a column twice", DECISIONS, {"features": (1, 1)}, ParameterError, "give 2 different columns"),
+    ("a name for names", DECISIONS, {"features": PLANE[0]}, ParameterError, "is not a list"),
+    ("to fix what is shown", DECISIONS, {"at": {PLANE[0]: 40}}, ParameterError,
      "which the picture shows"),
-    ("a word for a number", REGIONS, {"at": {"body_mass_g": "heavy"}}, ParameterError,
-     "'heavy' for 'body_mass_g': give a number"),
     ("to fix no column", DECISIONS, {"at": {"weight": 3}}, ColumnError,
      "at names 'weight', which is no column"),
     ("to fix what no row has", DECISIONS, {"at": {"island": "Atlantis"}}, ColumnError,
@@ -242,15 +231,11 @@ PLAIN: Final[Cases] = [
      r"means has the shape \(1,\), and there are 2 classes"),
     ("densities of two columns", densities, {"along": [[1.0], [2.0]]}, ParameterError,
      "one coordinate a row"),
-    ("too many coefficients", regions, {"coef": np.eye(3)}, ParameterError,
-     r"coef has the shape \(3, 3\), and with 3 classes"),
-    ("too few constants", regions, {"intercept": [0.0]}, ParameterError,
-     r"intercept has the shape \(1,\)"),
-    ("a covariance of three", regions, {"covariance": np.eye(3)}, ParameterError,
+    ("a covariance of three", decisions, {"covariance": np.eye(3)}, ParameterError,
      "covariance has the shape"),
-    ("a coverage in percent", regions, {"coverage": 95}, ParameterError,
+    ("a coverage in percent", decisions, {"coverage": 95}, ParameterError,
      "coverage=95 is no share: give a number between 0 and 1"),
-    ("too few names", regions, {"names": ["a"]}, ParameterError,
+    ("too few names", decisions, {"names": ["a"]}, ParameterError,
      "has 1 names, and there are 2 attributes"),
     ("values of one class", decisions, {"functions": lambda p: p[:, :1]}, ParameterError,
      r"gave values of the shape \(40000, 1\)"),
@@ -296,7 +281,7 @@ REFUSALS: Final = [
       for display in (displays.RocDisplay, displays.ReliabilityDisplay)),
     *(Refusal(f"{display.__name__} of what is not fitted",
               partial(of_penguins, display, LinearDiscriminant), ParameterError, "fit it first")
-      for display in (REGIONS, DECISIONS, CANONICAL)),
+      for display in (DECISIONS, CANONICAL)),
     Refusal("a second component of two classes", one_direction, ParameterError,
             "there is 1, counted from 0"),
     Refusal("a third component", partial(of_three, displays.DensitiesDisplay, FisherDiscriminant,
@@ -327,27 +312,20 @@ REFUSALS: Final = [
             lambda: displays.ProjectionDisplay([[np.nan, 1.0]], ["a"], (1, 1)), InputError,
             "nothing to draw"),
     Refusal("a number that was not fitted",
-            partial(of_flowers, REGIONS, LinearDiscriminant(), iris(), features=(0, 3)),
+            partial(of_flowers, DECISIONS, LinearDiscriminant(), iris(), features=(0, 3)),
             ColumnError, "'petal_width' is no number that this"),
     Refusal("no such column of labels",
-            partial(of_flowers, REGIONS, LinearDiscriminant(), y="sort"), ColumnError,
+            partial(of_flowers, DECISIONS, LinearDiscriminant(), y="sort"), ColumnError,
             "y='sort' is no column of this table: it has 'sepal"),
     Refusal("labels by name in an array",
-            lambda: of_flowers(REGIONS, LinearDiscriminant(), flowers()[0].to_numpy(), "kind"),
+            lambda: of_flowers(DECISIONS, LinearDiscriminant(), flowers()[0].to_numpy(), "kind"),
             ColumnError, "without column names"),
     Refusal("labels of other classes",
-            partial(of_flowers, REGIONS, LinearDiscriminant(), y=["oak"] * 150), LabelError,
+            partial(of_flowers, DECISIONS, LinearDiscriminant(), y=["oak"] * 150), LabelError,
             "labels 'oak' are none of the classes"),
     Refusal("directions of regressions",
             partial(of_flowers, displays.ProjectionDisplay, IndicatorRegression()), ParameterError,
             "This IndicatorRegression has no scalings_"),
-    Refusal("straight boundaries with costs",
-            partial(of_flowers, REGIONS, LinearDiscriminant(costs=[[0, 1], [5, 0]])),
-            ParameterError,
-            "decides by costs"),
-    Refusal("curved boundaries as straight ones", partial(of_penguins, REGIONS, qda),
-            ParameterError,
-            "are not linear.*show it by DecisionsDisplay"),
     Refusal("canonical coordinates of QDA", partial(of_penguins, CANONICAL, qda), ParameterError,
             "This QuadraticDiscriminant has no explained_variance"),
     Refusal("arrows where all is shrunk",

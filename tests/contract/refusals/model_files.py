@@ -20,7 +20,7 @@ from sortal.modelfile.arrays import ArrayReader
 from sortal.modelfile.fields import check_prior, check_scatter, schema_in
 from sortal.modelfile.values import from_plain, values_in
 
-GOOD: Final = b'{"format": "sortal model", "version": 1}'
+GOOD: Final = b'{"format": "sortal model", "version": 2}'
 ONE_HASH: Final = [(i + 1) * (2**61 - 1) for i in range(1001)]
 
 
@@ -55,15 +55,18 @@ ARCHIVES: Final[dict[str, tuple[Callable[[], bytes], str]]] = {
     "nothing": (lambda: b"", "no model file"),
     "text": (lambda: b"a,b\n1,2\n", "no model file"),
     "a pickle": (lambda: b"\x80\x04\x95", "no model file"),
-    "no manifest": (lambda: zipped(("arrays/a", b"")), "no manifest.json"),
+    "no manifest": (lambda: zipped(("arrays", b"")), "no manifest.json"),
+    "no arrays": (lambda: manifest(GOOD), "other members than"),
+    "more": (lambda: zipped(("manifest.json", GOOD), ("arrays", b""), ("x", b"")), "other members"),
+    "version 1": (lambda: manifest(GOOD.replace(b"2", b"1")), "version 1.*reads 2: fit again"),
     "compressed": (lambda: manifest(GOOD * 999, method=ZIP_DEFLATED), "compressed"),
     "no sums": (lambda: manifest(GOOD, summed=False), "checksum of 'manifest.json'"),
     "another format": (lambda: manifest(b'{"format": "x"}'), "does not say"),
-    "newer": (lambda: manifest(GOOD.replace(b"1", b"2")), "install a newer release"),
-    "absurd version": (lambda: manifest(GOOD.replace(b"1", b"9" * 999)), "newer"),
-    "no version": (lambda: manifest(GOOD.replace(b"1", b"true")), "no version"),
-    "NaN": (lambda: manifest(GOOD.replace(b"1", b"NaN")), "NaN is no JSON"),
-    "infinity": (lambda: manifest(GOOD.replace(b"1", b"1e999")), "too large"),
+    "newer": (lambda: manifest(GOOD.replace(b"2", b"3")), "install a newer release"),
+    "absurd version": (lambda: manifest(GOOD.replace(b"2", b"9" * 999)), "newer"),
+    "no version": (lambda: manifest(GOOD.replace(b"2", b"true")), "no version"),
+    "NaN": (lambda: manifest(GOOD.replace(b"2", b"NaN")), "NaN is no JSON"),
+    "infinity": (lambda: manifest(GOOD.replace(b"2", b"1e999")), "too large"),
     "a name twice": (lambda: manifest(b'{"a": 1, "a": 2}'), "occurs twice"),
     "deep JSON": (lambda: manifest(b"[" * 99_999), "recursion"),
     "much JSON": (lambda: manifest(b"[" + b"[]," * 2**22 + b"[]]"), "no manifest.json"),
@@ -115,9 +118,9 @@ def _archive(what: str) -> Refusal:
 
 
 def _entry(entry: Any) -> Refusal:
-    members = {"arrays/a": np.arange(3.0).tobytes()}
-    call = lambda: ArrayReader([entry], members).get("a", entry["type"])
-    return Refusal(f"the array {entry}", call, FormatError, r"array .*\?$")
+    numbers = np.arange(3.0).tobytes()
+    call = lambda: ArrayReader([entry], numbers).get("a", entry["type"])
+    return Refusal(f"the array {entry}", call, FormatError, r"array.*\?$")
 
 
 def _column(column: Any) -> Refusal:

@@ -1,8 +1,6 @@
 """What summaries refuse: rows that were not there, others of other columns, and damaged bytes."""
 
-import json
 import math
-import struct
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial
@@ -14,22 +12,19 @@ from tests.contract.refusals.table import Refusal
 from tests.summaries.blocks import Table, build_batch, measure, of_numbers
 
 from sortal.errors import ColumnError, FormatError, InputError, TrainingRowsError, WeightError
-from sortal.summaries.bytes import pack, unpack
+from sortal.modelfile.record import from_bytes, to_bytes
 from sortal.summaries.class_moments import ClassMoments
 from sortal.summaries.counts import (
     CellCounts,
     ClassCounts,
-    RowCounts,
+    ValueCounts,
     count_cells,
     count_classes,
     count_rows,
     count_values,
 )
 from sortal.summaries.moments import ColumnMoments, measure_columns
-from sortal.summaries.rows import KeptRows, SummarizeRows, TopK
-from sortal.summaries.value_tables import BayesSummary, SummarizeBayes
-
-START: Final = struct.Struct("<4sHI")
+from sortal.summaries.rows import KeptRows, SummarizeRows
 
 # --- What was not there, and what does not fit together ------------------------------------------
 
@@ -170,50 +165,18 @@ COMBINE: Final = [
 ]  # fmt: skip
 
 
-# --- Damaged bytes -------------------------------------------------------------------------------
+# --- Bytes of what no rows have; the format itself is that of all records ------------------------
+
+
+def read_again(of: Callable[[], Any], **changes: Any) -> Any:
+    """Of which some fields say otherwise."""
+    changed = replace(of(), **changes)
+    return from_bytes(type(changed), to_bytes(changed))
 
 
 @cache
 def tiny() -> ClassCounts:
     return ClassCounts(("no", "yes"), np.array([1, 258]), 3)
-
-
-def read_tiny(head: bytes = b"", start: int = 0, stop: int | None = None, tail: bytes = b"") -> Any:
-    """With other bytes before and after some of the right ones."""
-    return ClassCounts.from_bytes(head + tiny().to_bytes()[start:stop] + tail)
-
-
-def read_header(text: bytes) -> Any:
-    return ClassCounts.from_bytes(START.pack(b"SRTL", 1, len(text)) + text)
-
-
-def read_changed(path: tuple[Any, ...], value: Any, of: Callable[[], Any] = tiny) -> Any:
-    """Bytes of which one item of the header was replaced."""
-    data = of().to_bytes()
-    _, version, length = START.unpack_from(data)
-    header = json.loads(data[START.size : START.size + length])
-    item = header
-    for step in path[:-1]:
-        item = item[step]
-    item[path[-1]] = value
-    text = json.dumps(header).encode()
-    packed = START.pack(b"SRTL", version, len(text)) + text + data[START.size + length :]
-    return type(of()).from_bytes(packed)
-
-
-HEADERS: Final[list[tuple[tuple[Any, ...], list[Any]]]] = [
-    (("meta",), [[], {}]),
-    (("arrays",), [{}, [1], ["units"]]),
-    (("arrays", 0), [{"type": "i8", "shape": [2]}]),
-    (("arrays", 0, "name"), ["other"]),
-    (("arrays", 0, "type"), ["O", ["i8"], "f8"]),
-    (("arrays", 0, "shape"), [2, ["2"], [2.0], [math.inf], [-2], [1, 2], [1] * 100 + [2]]),
-    (("arrays", 0, "shape"), [[10**30], [0, 10**30], [0, 2**40, 2**40]]),
-    (("meta", "exponent"), [None, "3", True, 10**9]),
-    (("meta", "classes"), ["no", ["no"], ["yes", "no"], ["no", "no"], ["no", None]]),
-    (("meta", "classes"), [["no", ["yes"]], [0, math.nan]]),
-]
-NO_HEADERS: Final = [b"", b"{", b"[]", b'"kind"', b"\xff\xfe", b"[" * 100_000, b'{"kind": 1}']
 
 
 @cache
@@ -223,14 +186,22 @@ def some() -> ClassMoments:
     return measure(Table(list("abab"), [[0.5, 3.0, -1.0, 2.0]], [colors], [2, 4, 8, 1], 2))
 
 
-def read_moments(name: str, number: float) -> Any:
+def read_moments(of: Callable[[], Any], name: str, number: float) -> Any:
     """Whose first cell was replaced."""
-    array = getattr(some(), name).copy()
+    array = getattr(of(), name).copy()
     array.flat[0] = number
-    changed: ClassMoments = replace(some(), **{name: array})
-    return ClassMoments.from_bytes(changed.to_bytes())
+    return read_again(of, **{name: array})
 
 
+def cells_without_value() -> CellCounts:
+    return CellCounts(("a",), (("u",),), np.ones((1, 1), dtype=np.int32), np.array([[1]]))
+
+
+def tables_of_other_values() -> ValueCounts:
+    return ValueCounts(("a",), (("u",),), (np.ones((2, 1), dtype=np.int64),))
+
+
+NO_CLASSES: Final = [("no",), ("yes", "no"), ("no", "no"), (0, math.nan), ("no", None), ("yes", 2)]
 NO_MOMENTS: Final[dict[str, list[float]]] = {
     "origin": [math.nan, 1e150],
     "mean": [-1e150],
@@ -240,80 +211,25 @@ NO_MOMENTS: Final[dict[str, list[float]]] = {
     "slack": [-1.0, math.inf],
     "units": [-100],
 }
-
-
-def read_columns(mean: float, m2: float) -> Any:
-    one = np.array([[1]])
-    made = ColumnMoments(("x",), ("a",), one, one * mean, one * 0.0, one * m2, one * 0.0)
-    return ColumnMoments.from_bytes(made.to_bytes())
-
-
-def read_cells_without_value() -> Any:
-    codes = np.array([[1]], dtype=np.int32)
-    broken = CellCounts(("a",), (("u",),), codes, np.array([[1]]))
-    return CellCounts.from_bytes(broken.to_bytes())
-
-
-def read_without(part: str) -> Any:
-    made = SummarizeBayes((0,), (1,), ("x",), (0,))(build_batch(["a"], [["u"]], [[0.5]]))
-    blobs = dict(unpack("bayes", made.to_bytes()).arrays)
-    del blobs[part]
-    return BayesSummary.from_bytes(pack("bayes", {}, blobs))
-
-
-def read_array(cells: Any) -> Any:
-    return unpack("any", pack("any", {}, {"x": np.array(cells)}))
-
-
-def read_scatters(cells: Any) -> Any:
-    return read_array([cells]).scatters("x", 1, 2, most=9.0)
-
-
-def read_listed(method: str, asked: Any) -> Any:
-    meta = {"names": ["y"], "codes": [1], "values": [["u"], [1, 2]]}
-    return getattr(unpack("any", pack("any", meta, {})), method)(asked)
-
-
-NO_SCATTERS: Final = [
-    [[1.0, 0.0], [0.0, -1e-300]],
-    [[1.0, 9.5], [0.0, 1.0]],
-    [[1.0, 0.0], [-9.5, 1.0]],
-    [[math.nan, 0.0], [0.0, 1.0]],
-    [[1.0, 0.0]],
-]
 FORMAT: Final[dict[str, Any]] = {"error": FormatError}
-VERSION: Final = "format version 2; this release of sortal reads 1"
 BYTES: Final = [
-    refuse("do not begin with SRTL", read_tiny, b"PK\x03\x04 and so on", 12, **FORMAT),
-    refuse(VERSION, read_tiny, b"SRTL\x02\x00", 6, **FORMAT),
-    refuse("last array is followed by 3 bytes", read_tiny, tail=b"\0\0\0", **FORMAT),
-    Refusal("another kind", lambda: RowCounts.from_bytes(tiny().to_bytes()), FormatError,
-            "hold a 'classes', and a 'rows' was wanted"),
-    Refusal("negative counts",
-            lambda: ClassCounts.from_bytes(ClassCounts(("a",), np.array([-1])).to_bytes()),
-            FormatError, "'units'"),
-    *(Refusal(f"header {text[:9]!r}", partial(read_header, text), FormatError,
-              "header of these bytes cannot be read") for text in NO_HEADERS),
-    *(refuse("", read_changed, path, value, **FORMAT)
-      for path, values in HEADERS for value in values),
-    *(refuse("", read_changed, ("meta", name), value, some, **FORMAT)
-      for name in ("numbers", "categories", "values", "classes", "exponent")
-      for value in (None, ["a", "b", "c"], "a", 1.5)),
-    *(refuse(name, read_moments, name, number, **FORMAT)
+    refuse("", read_again, tiny, units=np.array([-1, 1]), **FORMAT),
+    refuse("exponent", read_again, tiny, exponent=10**9, **FORMAT),
+    *(refuse("", read_again, tiny, classes=classes, **FORMAT) for classes in NO_CLASSES),
+    refuse("", read_again, some, categories=(), **FORMAT),
+    refuse("", read_again, some, values=(("u",),), **FORMAT),
+    refuse("terms of other columns", read_again, some, numbers=(), **FORMAT),
+    *(refuse("", read_moments, some, name, number, **FORMAT)
       for name, numbers in NO_MOMENTS.items() for number in numbers),
-    *(refuse("'mean'", read_columns, mean, 0.0, **FORMAT) for mean in (math.nan, math.inf, -1e200)),
-    refuse("'m2'", read_columns, 0.0, -1.0, **FORMAT),
-    refuse("'codes'", read_cells_without_value, **FORMAT),
-    *(refuse(part, read_without, part, **FORMAT)
-      for part in ("rows", "classes", "values", "moments")),
-    refuse("which is none", read_array, [[[[0.0]]]], **FORMAT),
-    *(refuse("'x'", read_scatters, cells, **FORMAT) for cells in NO_SCATTERS),
-    *(refuse(name, read_listed, "names", name, **FORMAT) for name in ("codes", "others")),
-    *(refuse("values", read_listed, "values", n, **FORMAT) for n in (0, 1, 3)),
+    *(refuse("'ColumnMoments.mean'", read_moments, partial(columns, UP), "mean", mean, **FORMAT)
+      for mean in (math.nan, math.inf, -1e200)),
+    refuse("m2", read_moments, partial(columns, UP), "m2", -1.0, **FORMAT),
+    refuse("codes without a value", read_again, cells_without_value, **FORMAT),
+    refuse("a table of other values", read_again, tables_of_other_values, **FORMAT),
 ]  # fmt: skip
 
 
-# --- Kept rows, and the nearest of them ----------------------------------------------------------
+# --- Kept rows -----------------------------------------------------------------------------------
 
 
 def kept() -> KeptRows:
@@ -334,45 +250,27 @@ def merge_fewer_columns() -> Any:
     return rows.merge(replace(rows, numbers=rows.numbers[:, :1], ids=rows.ids + 10))
 
 
-def read_kept(name: str, array: Any, kind: str = "i8") -> Any:
-    got = unpack("kept rows", kept().to_bytes())
-    arrays = {**got.arrays, name: np.array(array, dtype=kind)}
-    return KeptRows.from_bytes(pack("kept rows", got.meta, arrays))
-
-
-def read_nearest(key: float, number: int) -> Any:
-    return TopK.from_bytes(
-        pack("nearest", {}, {"keys": np.array([[key]]), "ids": np.array([[number]])})
-    )
-
-
-def merge_other_queries() -> Any:
-    made = [TopK(np.zeros((2, k)), np.zeros((2, k), dtype=np.int64)) for k in (3, 2)]
-    return made[0].merge(made[1])
-
-
-NO_ROWS: Final[list[tuple[str, Any, str]]] = [
-    ("ids", [0, 2, 1, 3], "i8"),
-    ("ids", [0, 1, 2, 4], "i8"),
-    ("ids", [0, 1, 2], "i8"),
-    ("codes", [[2, 2]] * 4, "i4"),
-    ("codes", [[-2, -2]] * 4, "i4"),
-    ("y", [[-1]] * 4, "i4"),
-    ("numbers", [[math.inf] * 2] * 4, "f8"),
-    ("numbers", [[math.inf] * 2] * 4, "f4"),
-    ("numbers", [[0.0, 0.0]] * 3, "f8"),
-    ("units", [1, 0, 1, 1], "i8"),
+NO_ROWS: Final[list[dict[str, Any]]] = [
+    {"ids": np.array([0, 2, 1, 3])},
+    {"ids": np.array([0, 1, 2, 4])},
+    {"ids": np.array([0, 1, 2])},
+    {"codes": np.full((4, 2), 2, dtype=np.int32)},
+    {"codes": np.full((4, 2), -2, dtype=np.int32)},
+    {"y": np.full(4, -1, dtype=np.int32)},
+    {"y": np.full(4, 3, dtype=np.int32)},
+    {"numbers": np.full((4, 2), math.inf)},
+    {"numbers": np.full((4, 2), -math.inf, dtype=np.float32)},
+    {"numbers": np.zeros((3, 2))},
+    {"units": np.array([1, 0, 1, 1])},
+    {"exponent": 1},
 ]
-NO_NEIGHBORS: Final = [(-1.0, 1), (math.nan, 1), (math.inf, 1), (1.0, 0), (1.0, -1)]
 ROWS: Final = [
     refuse("No row has the ids 4, 9", take_ids, [0, 4, 9], **SUBTRACT),
     refuse("ids 2 are given more than once", take_ids, [2, 0, 2], **SUBTRACT),
     refuse("No row has the ids 2", take_ids, [2], [2], **SUBTRACT),
     Refusal("rows of one id", lambda: kept().merge(kept()), InputError, "Two rows have the id 0"),
     refuse("2 columns and one of 1", merge_fewer_columns, error=ColumnError),
-    *(refuse("damaged", read_kept, *given, **FORMAT) for given in NO_ROWS),
-    refuse("do not combine", merge_other_queries, error=InputError),
-    *(refuse("damaged", read_nearest, *given, **FORMAT) for given in NO_NEIGHBORS),
+    *(refuse("damaged", read_again, kept, **given, **FORMAT) for given in NO_ROWS),
 ]
 
 REFUSALS: Final = [*SPREADS, *COMBINE, *BYTES, *ROWS]

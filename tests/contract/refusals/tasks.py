@@ -22,8 +22,7 @@ from sortal.errors import (
     WeightError,
 )
 from sortal.tasks import registry
-from sortal.tasks.compare.candidates import find_baseline
-from sortal.tasks.compare.choose import ScoredCandidate, Yardstick, choose, interval
+from sortal.tasks.baselines import find_baseline
 from sortal.tasks.compare.fold_run import plan_folds
 from sortal.tasks.fit import fit
 from sortal.tasks.inspection import inspect
@@ -34,7 +33,6 @@ from sortal.tasks.tables import open_table
 
 Cases = list[tuple[str, dict[str, Any], type[Exception], str]]
 FRAME: Final = pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0], "y": ["a", "a", "a", "b"]})
-NINTH: Final = 1 / 9
 FACTS: Final = registry.LearnerFacts(probabilistic=False, reads="Not at all.")
 CONVERTED: Final = {
     "tree": sortal.TreeClassifier,
@@ -77,11 +75,6 @@ def compare(**given: Any) -> Any:
 
 def report(**given: Any) -> Any:
     return sortal.report(**{"data": penguins(), "target": "species"} | given)
-
-
-def rivals(*scores: tuple[float, ...], names: str = "ab") -> Any:
-    field = [ScoredCandidate(n, s) for n, s in zip(names, scores, strict=False)]
-    return choose(field, Yardstick("accuracy", NINTH))
 
 
 def registered(**given: Any) -> Any:
@@ -357,25 +350,6 @@ REFUSALS: Final = [
     Refusal("half a fold", lambda: plan_folds([50, 50], 2.5, None, 0),  # type: ignore[arg-type]
             ParameterError, "cannot be used"),
     Refusal("no repeat", lambda: plan_folds([50, 50], 3, 0, 0), ParameterError, "cannot be used"),
-    Refusal("an interval of level 0", lambda: interval([0.1, 0.2], NINTH, level=0), ParameterError,
-            "level="),
-    Refusal("a choice of no level",
-            lambda: choose(
-                [ScoredCandidate("a", (0.1, 0.2))], Yardstick("accuracy", NINTH, math.nan)),
-            ParameterError,
-            "level="),
-    Refusal("a negative share of test rows", lambda: interval([0.1, 0.2], -0.1), InputError,
-            "1/9 with ten folds"),
-    Refusal("an interval of nothing", lambda: interval([], NINTH), InputError, "empty"),
-    Refusal("an interval of no number", lambda: interval([0.1, math.nan], NINTH), InputError,
-            "not a finite number"),
-    Refusal("a choice by an infinite score", lambda: rivals((0.1, 0.2), (0.1, math.inf)),
-            InputError, "b: scores has a score that is not a finite number"),
-    Refusal("a choice of unpaired scores", lambda: rivals((0.1, 0.2), (0.1, 0.2, 0.3)), InputError,
-            "b has 3 scores and a has 2"),
-    Refusal("a choice by no score", lambda: rivals(()), InputError, "a: scores is empty"),
-    Refusal("a choice of two of one name", lambda: rivals((0.1, 0.2), (0.1, 0.2), names="aa"),
-            InputError, "called 'a'"),
     Refusal("inspect: a target in capitals", lambda: inspect(FRAME, "Y"), ColumnError,
             "target='Y' is no column of this table: it has 'y'"),
     Refusal("inspect: to drop the target", lambda: inspect(FRAME, "y", drop=["y"]), ColumnError,

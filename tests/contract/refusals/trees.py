@@ -74,10 +74,10 @@ def reads(read: Callable[[Any], object]) -> object:
     return read(grown())
 
 
-def prune_by_others(pruning: Any, **given: Any) -> object:
+def prune_by_others() -> object:
     """By the rows of the fit but the first."""
     X, y = customers()
-    return grown().prune(pruning, X[1:], y[1:], **given)
+    return grown().prune("cost_complexity", X[1:], y[1:])
 
 
 def judge(change: Callable[[pd.DataFrame], Any], y: Any = None) -> Callable[[], object]:
@@ -155,14 +155,10 @@ OPTIONS: Final[list[tuple[dict[str, Any], str]]] = [
     ({"confidence": "none"}, "confidence='none'.*'auto'"),
     ({"confidence": 0}, "confidence=0"),
     ({"confidence": 1.5}, "confidence=1.5"),
-    ({"subtree_raising": 1}, "subtree_raising=1.*True or False"),
     ({"join_leaves": "yes"}, "join_leaves='yes'"),
     ({"validation_fraction": 0.0}, "validation_fraction=0.0.*between"),
     ({"validation_fraction": 1.0}, "validation_fraction=1.0"),
     ({"random_state": 1.5}, "random_state=1.5"),
-    ({"pruning": "pessimistic", "missing": "fractional", "subtree_raising": True},
-     ("subtree_raising=True sends whole rows.*missing='fractional' sends parts: "
-      "set subtree_raising=False")),
 ]  # fmt: skip
 FOLDS: Final[list[tuple[str, Any, str]]] = [
     ("one", 1, "cv=1.*two folds"),
@@ -189,7 +185,6 @@ READING: Final[list[tuple[str, Callable[[Any], object], str]]] = [
 ]
 VERBS: Final = ("rules", "to_text", "to_frame", "get_depth", "get_n_leaves", "cost_complexity_path")
 ASKED: Final = ("predict_log_proba", "apply", "decision_path", "explain")
-NO_OPTIONS: Final[dict[str, Any]] = {}
 WIDE: Final = (np.array([1.0, np.pi]), np.array([2**47, 2**46]), 2.0**45)
 
 
@@ -300,7 +295,6 @@ REFUSALS: Final = [
         for pruning, name, value, words in (
             ("pessimistic", "cp", 0.1, "belongs to.*cost_complexity"),
             ("reduced_error", "cv", 5, "belongs to.*cost_complexity"),
-            ("cost_complexity", "subtree_raising", True, "belongs.*pessimistic"),
             ("cost_complexity", "confidence", 0.1, "belongs.*pessimistic"),
             ("cost_complexity", "cp", -1.0, "cp=-1.0.*at least 0"),
             ("pessimistic", "confidence", 0.0, "confidence=0"),
@@ -308,38 +302,23 @@ REFUSALS: Final = [
     ),
     Refusal("folds without rows", prune("cost_complexity"), InputError,
             "give X and y, the rows of the fit"),
-    Refusal("raising without rows", prune("pessimistic", subtree_raising=True), InputError,
-            "subtree_raising=True.*set subtree_raising=False"),
     Refusal("errors without rows", prune("reduced_error"), InputError,
             "needs rows that the tree was not grown from"),
     Refusal("a path by folds without rows", lambda: grown().cost_complexity_path(cv=5),
             ParameterError,
             "cv=5 was given without rows"),
     Refusal("rows without labels",
-            lambda: grown().prune("pessimistic", customers()[0], subtree_raising=True), InputError,
+            lambda: grown().prune("cost_complexity", customers()[0]), InputError,
             "without y"),
     Refusal("rows for a number", prune_by_rows("cost_complexity", cp=0.1), ParameterError,
             "reads no rows"),
-    Refusal("parts that are raised",
-            lambda: grown("fractional").prune("pessimistic", *customers(), subtree_raising=True),
-            ParameterError, "subtree_raising=True sends whole rows.*set subtree_raising=False"),
     Refusal("a path that is chosen from without folds",
             lambda: grown().cost_complexity_path().choose("min"), TypeError, "not cross-validated"),
-    *(
-        Refusal(
-            f"{pruning} by other rows",
-            partial(prune_by_others, pruning, **given),
-            InputError,
-            "not the rows",
-        )
-        for pruning, given in (
-            ("pessimistic", {"subtree_raising": True}), ("cost_complexity", NO_OPTIONS)
-        )
-    ),
+    Refusal("folds of other rows", prune_by_others, InputError, "not the rows"),
     *(
         Refusal(
             f"prune with weights: {what}",
-            prune_by_rows("pessimistic", sample_weight=np.asarray(weights), subtree_raising=True),
+            prune_by_rows("cost_complexity", sample_weight=np.asarray(weights)),
             error,
             words,
         )

@@ -19,13 +19,14 @@ from sortal.discriminants.leave_one_out import (
     read_fitted,
     same_rows,
 )
-from sortal.discriminants.linear.leave_one_out import (
-    LinearBase,
-    _fourth_change,
-    _intensity,
-    distances,
+from sortal.discriminants.rank_one import (
+    GaussianLeaveOut,
+    LeftRows,
+    fourth_change,
+    intensity,
+    log_products,
+    without_row,
 )
-from sortal.discriminants.quadratic.leave_one_out import _log_density, _log_products
 from sortal.discriminants.statistics import ClassStatistics, read_statistics
 
 seeds: Final = st.integers(0, 10**9)
@@ -66,7 +67,7 @@ def test_fourth_sums_without_a_row(seed: int) -> None:
     fitted, others = read_fitted(statistics(X, y, w), None, None, 0), np.arange(11) != 2
     base, left = fitted.base(0, 0.0), fitted.without(int(y[2]), w[2:3].astype(float))
     u = (X[2] - base.means[y[2]])[None]
-    change = _fourth_change(base, int(y[2]), u, (u * u).sum(axis=1), left, 1.0)
+    change = fourth_change(base, int(y[2]), u, (u * u).sum(axis=1), left, 1.0)
     expected = statistics(X[others], y[others], w[others]).fourth.sum()
     assert_allclose(base.fourth.sum() + change[0], expected, rtol=1e-10)
 
@@ -76,9 +77,12 @@ def test_fourth_sums_without_a_row(seed: int) -> None:
 def test_intensities_without_a_row(name: Any, seed: int) -> None:
     X, y, w = table(seed)
     fitted, others = read_fitted(statistics(X, y, w), None, None, 0), np.arange(11) != 2
-    base, left = LinearBase(fitted.base(0, 0.0)), fitted.without(int(y[2]), w[2:3].astype(float))
+    base = GaussianLeaveOut("unbiased", ((1.0, name),)).prepare(fitted.base(0, 0.0))
+    left, (basis,) = fitted.without(int(y[2]), w[2:3].astype(float)), base.tried[0].bases
     u = (X[2] - base.stats.means[y[2]])[None]
-    found = _intensity(name, base, int(y[2]), u, u @ base.spectrum[1], left)
+    rows = LeftRows(base, int(y[2]), u, left, "unbiased")
+    turned = rows.turned(basis)
+    found = intensity(name, basis.values, rows, turned, turned.products[0].sum(axis=1))
     one = LinearDiscriminant(shrinkage=name).fit(X[others], y[others], sample_weight=w[others])
     assert_allclose(found[0], one.shrinkage_, rtol=1e-9)
 
@@ -96,44 +100,29 @@ def test_a_class_that_loses_its_only_row_has_gone() -> None:
 def test_corrections_of_rank_one(seed: int) -> None:
     """Sherman, Morrison and the determinant lemma, against inverses."""
     rng = np.random.default_rng(seed)
-    diagonal, h, apart = rng.uniform(1, 3, 4), rng.normal(size=4) / 4, rng.normal(size=(3, 4))
-    apart[1], cut = 0, np.array([0.8])
+    diagonal, h, y = rng.uniform(1, 3, 4), rng.normal(size=4) / 4, rng.normal(size=(3, 4))
+    cut = np.array([0.8])
     A = np.diag(diagonal) - cut * np.outer(h, h)
-    y = h - apart
-    y[1] *= 1.5
-    expected = np.einsum("ki,ij,kj->k", y, np.linalg.inv(A), y)
-    own, along = (h / diagonal) @ h, apart @ (h / diagonal)
-    length = (apart**2 / diagonal).sum(axis=1)
-    found, unsafe = distances(
-        np.array([own]), along[:, None], length[:, None], 1, cut, np.array([0.5])
-    )
+    own, along = np.array([(h / diagonal) @ h]), y @ (h / diagonal)
+    length = (y**2 / diagonal).sum(axis=1)
+    found, rest, unsafe = without_row(own, along[:, None], length[:, None], cut)
     assert not unsafe.any()
-    assert_allclose(found[:, 0], expected, rtol=1e-12)
-    log_f, _ = _log_density(
-        np.array([own]),
-        np.array([y[0] @ (h / diagonal)]),
-        np.array([y[0] @ (y[0] / diagonal)]),
-        np.log(diagonal).sum(),
-        cut,
-        np.array([7.0]),
-        4,
-    )
-    log_det = np.linalg.slogdet(A / 7)[1]
-    assert_allclose(log_f[0], -0.5 * (7 * expected[0] + log_det), rtol=1e-12)
+    assert_allclose(found[:, 0], np.einsum("ki,ij,kj->k", y, np.linalg.inv(A), y), rtol=1e-12)
+    assert_allclose(np.log(rest) + np.log(diagonal).sum(), np.linalg.slogdet(A)[1], rtol=1e-12)
 
 
 def test_what_loses_its_digits_is_marked() -> None:
     own = np.array([0.5, 0.9995, 1.0, np.nan])
     nothing = np.zeros((1, 4))
-    _, unsafe = distances(own, nothing, nothing, 0, np.ones(4), np.zeros(4))
+    *_, unsafe = without_row(own, nothing, nothing, np.ones(4))
     assert unsafe.tolist() == [False, True, True, True]
 
 
 def test_products_before_logarithms() -> None:
     rng = np.random.default_rng(0)
     diagonal = rng.uniform(1e-3, 1, size=(5, 300)) * 10.0 ** rng.integers(-90, 90, 300)
-    assert_allclose(_log_products(diagonal), np.log(diagonal).sum(axis=1), rtol=1e-12)
-    assert_allclose(_log_products(diagonal[:1]), np.log(diagonal[:1]).sum(axis=1), rtol=1e-12)
+    for rows in (diagonal, diagonal[:1]):
+        assert_allclose(log_products(rows[None])[0], np.log(rows).sum(axis=1), rtol=1e-12)
 
 
 @pytest.mark.parametrize("n_parts", range(2, 7))

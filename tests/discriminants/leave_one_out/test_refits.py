@@ -16,13 +16,9 @@ from sklearn.base import clone
 
 from sortal import LinearDiscriminant, QuadraticDiscriminant, datasets
 from sortal.discriminants.estimator import gaussian_learner
+from sortal.discriminants.estimators.gaussian import QUADRATIC_HELD_OUT
+from sortal.discriminants.learn import QuadraticModel, QuadraticOptions, build_quadratic
 from sortal.discriminants.leave_one_out import GRID
-from sortal.discriminants.quadratic.estimator import HELD_OUT
-from sortal.discriminants.quadratic.learn import (
-    QuadraticModel,
-    QuadraticOptions,
-    build_quadratic,
-)
 from sortal.errors import CollinearityWarning, MissingValueWarning
 
 Float: TypeAlias = NDArray[np.float64]
@@ -440,7 +436,7 @@ def test_a_singular_class_costs_only_what_needs_it() -> None:
         calls.append(float(options.pooling))
         return build_quadratic(stats, options)
 
-    held_out = replace(HELD_OUT, learn=counted)
+    held_out = replace(QUADRATIC_HELD_OUT, learn=counted)
     with pytest.MonkeyPatch.context() as patch, ignored():
         learner = gaussian_learner(
             "QuadraticDiscriminant",

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
-from tests.discriminants.quadratic.oracle import Oracle
+from tests.discriminants.oracle import Oracle
 
 from sortal import LinearDiscriminant, QuadraticDiscriminant
 from sortal.errors import MissingValueWarning, SortalWarning, TrainingRowsError

@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 
 from sortal import KernelDiscriminant, datasets
 from sortal.kernels.displays.contours import pictures
-from sortal.pictures.figures import CELLS
+from sortal.pictures.coarse import CELLS
 
 
 def spots(n: int = 60) -> tuple[pd.DataFrame, np.ndarray]:
@@ -46,7 +46,6 @@ def test_without_rows_classes_are_densities_and_curves_pass_between_lines() -> N
     assert f"resolution={CELLS}" in contours.code
     assert f"crossings of {CELLS} × {CELLS} lines" in contours.note
     assert f"grid of {CELLS} × {CELLS} cells" in contours.note
-    assert "exact=False" in found["kernel-regions"].code
     cells = spots()[0].to_numpy()
     for name in ("kernel-contours", "kernel-regions"):
         places = points(found[name])
@@ -81,7 +80,6 @@ def test_with_rows_they_are_seen_where_they_lie() -> None:
     ax = contours.draw().axes[0]
     assert_allclose(np.sort(points(contours)[:, 0]), np.sort(X[ax.get_xlabel()]))
     assert "lines" not in contours.note
-    assert "exact" not in found["kernel-regions"].code
     table = found["kernel-projection"].table
     assert_allclose(table.column("projected mean"), narrow().projected_means_[:, 0])
     assert_allclose(table.column("projected scatter"), narrow().projected_scatters_[:, 0])

@@ -18,7 +18,6 @@ from tests.plotting.drawn import crossings, legend_of
 
 from sortal import NeighborsClassifier, datasets, displays
 from sortal.errors import MissingValueWarning
-from sortal.plotting.boundaries import snapped
 from sortal.plotting.rows import deciding_functions
 
 PETALS = ["petal_length", "petal_width"]
@@ -81,7 +80,7 @@ def test_many_classes_that_meet_in_points() -> None:
     assert all(np.isfinite(curve.points).all() for curve in display.curves)
 
 
-def test_without_exact_nothing_but_the_grid_is_asked() -> None:
+def test_nothing_but_the_grid_is_asked() -> None:
     asked = []
 
     def functions(points: Any) -> Any:
@@ -91,28 +90,18 @@ def test_without_exact_nothing_but_the_grid_is_asked() -> None:
 
     rng = np.random.default_rng(1)
     points = rng.normal(size=(40, 2))
-    display = displays.DecisionsDisplay(
-        points, np.arange(40) % 2, functions, resolution=20, exact=False
-    )
+    display = displays.DecisionsDisplay(points, np.arange(40) % 2, functions, resolution=20)
     assert asked == [400]
-    cell = display.grid.cell()
+    cell = np.array([np.diff(display.grid.x)[0], np.diff(display.grid.y)[0]])
     for curve in display.curves:
         steps = (curve.points - display.box[0]) / cell
         halves = np.abs(steps - np.round(steps))
         assert (np.isclose(halves, 0, atol=1e-6) | np.isclose(halves, 0.5, atol=1e-6)).all()
     # with a fit before a change, too
     both = displays.DecisionsDisplay(
-        points, np.arange(40) % 2, functions, fitted=functions, resolution=10, exact=False
+        points, np.arange(40) % 2, functions, fitted=functions, resolution=10
     )
     assert len(both.fitted_curves or ()) == len(both.curves)
-
-
-def test_snapped_functions_are_those_of_the_nearest_crossing() -> None:
-    box = np.array([[0.0, 10.0], [4.0, 30.0]])
-    at = snapped(lambda points: points * 1.0, box, 3)
-    assert_allclose(
-        at(np.array([[0.9, 14.0], [1.1, 16.0], [99.0, -99.0]])), [[0, 10], [2, 20], [4, 10]]
-    )
 
 
 # --- The curve -----------------------------------------------------------------------------------

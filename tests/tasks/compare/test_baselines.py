@@ -11,14 +11,8 @@ import pytest
 
 from sortal import datasets
 from sortal.errors import ParameterError
-from sortal.tasks.compare.candidates import (
-    as_matrix,
-    candidates,
-    find_baseline,
-    make_baseline,
-    read_options,
-    size_of_baseline,
-)
+from sortal.tasks.baselines import as_matrix, find_baseline, make_baseline, size_of_baseline
+from sortal.tasks.compare.candidates import candidates, read_options
 
 FRAME = pd.DataFrame(
     {

@@ -472,9 +472,6 @@ def test_folds_that_came_in_any_order_and_not_all_of_them() -> None:
     np.testing.assert_array_equal(kept.predicted[places], each.predicted)
     assert kept.probabilities is not None
     np.testing.assert_array_equal(kept.probabilities[places], each.probabilities)
-    # they are joined, and not there twice
-    assert all(result.predicted is None for result in run.results.values())
-    assert join_out_of_fold(run, here) is None
 
 
 def test_a_part_of_the_training_rows_is_said() -> None:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from sortal.evaluation import Confusion, Reliability
-from sortal.tasks.compare.candidates import CONSTANT, Candidate, candidates
+from sortal.tasks.baselines import CONSTANT
+from sortal.tasks.compare.candidates import Candidate, candidates
 from sortal.tasks.compare.choose import ScoredCandidate, Yardstick, choose
 from sortal.tasks.compare.comparison import Comparison, ModelResult
 from sortal.tasks.compare.fold_run import Folds

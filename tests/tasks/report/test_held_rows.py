@@ -14,7 +14,6 @@ import pytest
 from sortal import KernelDiscriminant, NeighborsClassifier, report
 from sortal.errors import SortalWarning
 from sortal.tasks.fit import training_rows
-from sortal.tasks.registry import find
 from sortal.tasks.report.models import evaluate_out_of_fold, with_neighbors
 
 if TYPE_CHECKING:
@@ -118,8 +117,7 @@ def test_what_there_is_to_read_of_neighbors() -> None:
     assert [table.name for table in model.tables] == ["scale", "classes"]
     assert [picture.name for picture in model.pictures] == ["neighbors-regions", "neighbors-loo"]
     regions, curve = model.pictures
-    assert "exact=False" in regions.code
-    assert "exact ones would tell where single rows lie" in regions.note
+    assert "resolution=80" in regions.code
     assert "n_neighbors='loo' would choose it" in curve.note
     assert model.errors is not None
     assert model.errors.near is None
@@ -152,14 +150,6 @@ def test_with_rows_the_nearest_of_wrong_rows_are_told() -> None:
         near = [(labels[i], numbers[j], labels[j]) for j in ids[i].tolist()]
         assert [row[1:4] for row in mine] == near
         assert [row[4] for row in mine] == pytest.approx(distances[i])
-
-
-def test_with_rows_boundaries_are_exact() -> None:
-    X = people(20, whole=False).drop(columns="state")
-    y: Any = np.repeat(["ill", "well"], 10)
-    drawn = find("neighbors").draw(NeighborsClassifier().fit(X, y), X, y, rows=True)
-    assert drawn is not None
-    assert "exact" not in drawn.pictures[0].code + drawn.pictures[0].note
 
 
 def test_models_without_neighbors_or_errors_stay_as_they_are() -> None:

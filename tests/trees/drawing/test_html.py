@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pandas as pd
 import pytest
+from tests.explained import read
 from tests.trees.some_trees import NASTY, grown, iris, noise, tennis
 
 from sortal.data.sources import Batch, read_table
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
     from sortal import TreeClassifier
     from sortal.trees.drawing.layout import Drawing
-    from sortal.trees.explain import TreeExplanation
     from sortal.trees.model import TreeModel
 
 # What a box is made of, as text; what makes it usable (roles, focus) left out.
@@ -171,7 +171,7 @@ def test_the_script_draws_what_python_draws(page: Page, name: str) -> None:
 def test_folded_trees_are_laid_out_as_python_does(page: Page, name: str) -> None:
     model = MODELS[name]()
     drawn = sketch(model, None, 200, "auto")
-    inner = [i for i, item in enumerate(drawn.items) if not item.is_leaf and not item.is_cut]
+    inner = [i for i, item in enumerate(drawn.items) if not item.leaf and not item.cut]
     page.set_content(html_of(model))
     page.get_by_role("button", name="Unfold all").click()
     closed = set()
@@ -392,12 +392,14 @@ def test_every_kind_of_attribute_ends_where_python_puts_it(page: Page) -> None:
     found = page.evaluate(ROUTE, [as_typed(row) for row in rows.to_dict("records")])
     assert [node for node, _, _ in found] == model.apply(rows).tolist()
     paths, stays = model.decision_path(rows), 0
-    for i, ((node, said, lit), row) in enumerate(zip(found, model.explain(rows), strict=True)):
+    for i, ((node, said, lit), row) in enumerate(
+        zip(found, map(read, model.explain(rows)), strict=True)
+    ):
         assert lit == paths[i].indices.tolist()
         label = tree.classes[tree.labels()[node]]
         assert said.startswith(f"node {node} says {label} (n {tree.units[node].sum()}: ")
         assert ("fallback: value not listed at node" in said) == row.fallback
-        assert said.count("fallback") == sum(bool(move.mark) for move in row.path)
+        assert said.count("fallback") == sum(bool(move.mark) for move in row.parts)
         if tree.attribute[node] >= 0:
             stays += 1
             assert f"not listed at node {node}, the row stays there" in said
@@ -428,12 +430,12 @@ def incomplete(policy: str, seed: int) -> TreeModel:
     )
 
 
-def explained(model: TreeModel, rows: pd.DataFrame) -> Iterator[TreeExplanation]:
+def explained(model: TreeModel, rows: pd.DataFrame) -> Iterator[Any]:
     """What Python says of rows, by a walk down the nodes."""
     walked = walk(model)(Batch(0, len(rows), _columns(model, rows)))
     nodes = [ends_of(model, walked, i)[0].node for i in range(len(rows))]
     told = ExplainTree(model, replace(walked, nodes=np.array(nodes, dtype=np.int32)))
-    return (told(i) for i in range(len(rows)))
+    return (read(told(i)) for i in range(len(rows)))
 
 
 def _columns(model: TreeModel, rows: pd.DataFrame) -> tuple[Any, ...]:
@@ -463,13 +465,13 @@ def test_fields_left_empty_are_missing_values_as_python_walks_them(page: Page, p
     marks: set[str] = set()
     for (node, said, lit), row in zip(found, explained(model, rows), strict=True):
         assert node == row.node
-        assert lit == sorted({move.node for move in row.path} | {row.node})
-        assert said.count("fallback") == sum(m.mark not in ("", "missing") for m in row.path)
-        assert said.count("is missing") == sum(m.value is None for m in row.path)
-        assert said.count("as in rows of the fit") == sum(m.mark == "missing" for m in row.path)
-        assert ("from all ends together" in said) == row.is_spread
-        assert (f"says {row.label} (" in said) == (not row.is_spread)
-        marks |= {move.mark for move in row.path}
+        assert lit == sorted({move.node for move in row.parts} | {row.node})
+        assert said.count("fallback") == sum(m.mark not in ("", "missing") for m in row.parts)
+        assert said.count("is missing") == sum(m.value is None for m in row.parts)
+        assert said.count("as in rows of the fit") == sum(m.mark == "missing" for m in row.parts)
+        assert ("from all ends together" in said) == ("spread" in {m.mark for m in row.parts})
+        assert (f"says {row.label} (" in said) == ("spread" not in {m.mark for m in row.parts})
+        marks |= {move.mark for move in row.parts}
     expected = {"direction": {"missing", "unseen"}, "majority": {"majority", "unseen"}}
     assert marks >= expected.get(policy, {"spread"}) | {"", "unknown"}
 

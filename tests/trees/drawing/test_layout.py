@@ -19,7 +19,8 @@ from sortal.trees.drawing.boxes import fit, share_text, text_width
 from sortal.trees.drawing.layout import _Layout, arrange, draw_tree, sketch, tidy
 
 if TYPE_CHECKING:
-    from sortal.trees.drawing.layout import Box, Drawing
+    from sortal.trees.drawing.boxes import Box
+    from sortal.trees.drawing.layout import Drawing
 
 GAP = 10
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
-from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,26 +14,21 @@ from numpy.testing import assert_array_equal
 from sortal import TreeClassifier
 from sortal.decision.folds import assign_folds, held_out
 from sortal.errors import InputError
-from sortal.native.trees import CUT, LEAF, MULTIWAY, SUBSET, added_errors, route_rows
+from sortal.native.trees import LEAF, MULTIWAY, SUBSET, route_rows
 from sortal.trees.cost_complexity import complexity_path, pass_rows
-from sortal.trees.learn import with_rows
 from sortal.trees.prune import (
     cut_below,
     estimated_errors,
     join_siblings,
-    prune_by_raising,
     prune_pessimistic,
     prune_reduced,
     prune_to,
 )
-from sortal.trees.rows import TreeRows, multiples_of
-from sortal.trees.split_scores import score_counts
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from sortal.trees.learn import Criterion
     from sortal.trees.model import TreeModel
+    from sortal.trees.rows import TreeRows
 
 # Each example grows a tree.
 FEW: Final = settings(max_examples=20)
@@ -220,196 +213,19 @@ def test_quinlan_prunes_the_votes() -> None:
     tree = TreeClassifier(categorical_split="multiway", pruning=None).fit(X, y)
     assert estimated_errors(tree._model, 0.25)[1:].sum() == pytest.approx(3.273, abs=1e-3)
     assert estimated_errors(tree._model, 0.25)[0] == pytest.approx(2.512, abs=6e-3)
-    assert tree.prune("pessimistic", subtree_raising=False).get_n_leaves() == 1
-    assert tree.prune("pessimistic", X, y, subtree_raising=True).get_n_leaves() == 1
+    assert tree.prune("pessimistic").get_n_leaves() == 1
 
 
 @given(cases, st.sampled_from([0.1, 0.25, 0.5, 1.0]))
 @FEW
-def test_a_raised_tree_counts_its_rows_and_errs_no_more(case: Case, confidence: float) -> None:
+def test_a_tree_pruned_by_estimates_errs_no_more(case: Case, confidence: float) -> None:
     def errors(model: TreeModel) -> float:
         return float(estimated_errors(model, confidence)[model.kind == LEAF].sum())
 
-    raised = prune_by_raising(case.model, case.rows, confidence, "gain").model
-    check_consistent(raised, case.rows)
-    assert raised.score[raised.kind != LEAF].min(initial=0) >= 0
-    most = errors(case.model) + 0.1 * case.model.n_nodes  # what C4.5 allows at each node
-    assert errors(raised) <= most
-    assert errors(prune_pessimistic(case.model, confidence)) <= most
-
-
-@pytest.mark.parametrize(("last", "moved"), [("b", True), ("d", False)])
-def test_a_branch_that_meets_a_new_value_has_a_leaf_for_it(last: str, moved: bool) -> None:
-    # a and c are told apart within the large branch; the small one comes with b, or with b and d.
-    # A leaf of both its rows adds U(0, 2) = 1 to either tree, two leaves 2 U(0, 1) = 1.5.
-    X = np.empty((42, 2), dtype=object)
-    X[:, 0] = np.repeat([0.0, 1.0], [2, 40])
-    X[:, 1] = np.repeat(["b", last, "a", "c"], [1, 1, 20, 20])
-    y = np.repeat([0, 1], [22, 20])
-    options: dict[str, Any] = {"categorical_split": "multiway", "categorical_features": [1]}
-    tree = TreeClassifier(pruning=None, **options).fit(X, y)
-    hand = replace(
-        tree._model,
-        kind=np.array([CUT, LEAF, MULTIWAY, LEAF, LEAF], dtype=np.int8),
-        attribute=np.array([0, -1, 1, -1, -1], dtype=np.int32),
-        threshold=np.array([0.5, *[np.nan] * 4]),
-        child_start=np.array([0, 2, 2, 4, 4, 4]),
-        children=np.arange(1, 5, dtype=np.int32),
-        value_start=np.array([0, 0, 0, 2, 2, 2]),
-        values=np.array([0, 2], dtype=np.int32),
-        branches=np.array([0, 1], dtype=np.int32),
-        heavier=np.array([1, -1, -1, -1, -1], dtype=np.int32),
-        missing=np.full(5, -1, dtype=np.int32),
-        units=np.array([[22, 20], [2, 0], [20, 20], [20, 0], [0, 20]]),
-        sizes=np.array([42, 2, 40, 20, 20]),
-        exact=np.ones(5, dtype=bool),
-        score=np.zeros(5),
-        gain=np.zeros(5),
-        candidates=np.zeros(5),
-    )
-    rows, _ = tree._read_again(X, y, None)
-    raised = prune_by_raising(hand, rows, 0.25, "gain").model
-    check_consistent(raised, rows)
-    if not moved:
-        assert_array_equal(raised.kind, hand.kind)
-        return
-    assert raised.kind.tolist() == [MULTIWAY, LEAF, LEAF, LEAF]
-    assert raised.values.tolist() == [0, 1, 2]
-    assert raised.units.tolist() == [[22, 20], [20, 0], [2, 0], [0, 20]]
-
-
-class Slow:
-    """C4.5's pruning as its author wrote it down: recursive, and every row sent every time."""
-
-    def __init__(self, model: TreeModel, rows: TreeRows, criterion: str, t: int = 0) -> None:
-        given = np.ones(len(rows.classes), dtype=np.int64) if rows.units is None else rows.units
-        factors = multiples_of(model, criterion)
-        self.factors = np.ones(model.units.shape[1]) if factors is None else factors.astype(float)
-        self.given, self.weights = given, given * self.factors[rows.classes]
-        self.squares = self.weights**2 / (given if rows.copies else 1)
-        self.scale = self.weights.sum() / self.squares.sum()
-        start, values = model.child_start, slice(model.value_start[t], model.value_start[t + 1])
-        self.rows, self.kind, self.attribute = rows, model.kind[t], model.attribute[t]
-        self.threshold = model.threshold[t]
-        below = model.children[start[t] : start[t + 1]].tolist()
-        self.children = [Slow(model, rows, criterion, c) for c in below]
-        pairs = zip(model.values[values].tolist(), model.branches[values].tolist(), strict=True)
-        self.branch: dict[int, Slow] = {v: self.children[b] for v, b in pairs}
-        self.units = model.units[t]
-
-    def heaviest(self) -> Slow:
-        return max(self.children, key=lambda child: float(child.units @ self.factors))
-
-    def way(self, row: int) -> Slow | int:
-        """The branch of a row, or its value where a node of one branch a value has none."""
-        x = self.rows.encoded.columns[self.attribute][row]
-        if self.kind == CUT:
-            return self.children[0 if x <= self.threshold else 1]
-        return self.branch.get(int(x), int(x) if self.kind == MULTIWAY else self.heaviest())
-
-    def counted(self, rows: list[int]) -> NDArray[np.int64]:
-        classes, K = self.rows.classes[rows], len(self.units)
-        return np.bincount(classes, self.given[rows], minlength=K).astype(np.int64)
-
-    def as_leaf(self, rows: list[int]) -> float:
-        counts = self.counted(rows) * self.factors
-        scale = counts.sum() / self.squares[rows].sum()
-        n, errors = counts.sum() * scale, (counts.sum() - counts.max()) * scale
-        more = float(added_errors(np.array([n]), np.array([errors]), 0.25)[0])
-        return float((errors + more) / scale * self.scale)
-
-    def estimate(self, rows: list[int]) -> float:
-        """What the tree as it is would have with these rows."""
-        if not rows:
-            return 0.0
-        if not self.children:
-            return self.as_leaf(rows)
-        groups: dict[Any, list[int]] = {}
-        for row in rows:
-            groups.setdefault(self.way(row), []).append(row)
-        return sum(
-            way.estimate(some) if isinstance(way, Slow) else self.as_leaf(some)
-            for way, some in groups.items()
-        )
-
-    def settle(self, rows: list[int]) -> float:
-        """Prune with these rows."""
-        if not self.children:
-            self.units = self.counted(rows)
-            return self.as_leaf(rows)
-        groups: dict[Any, list[int]] = {child: [] for child in self.children}
-        for row in rows:
-            way = self.way(row)
-            if self.kind != CUT:
-                value = int(self.rows.encoded.columns[self.attribute][row])
-                if not isinstance(way, Slow):
-                    way = self.new_leaf()
-                    groups[way] = []
-                self.branch[value] = way
-            groups[way].append(row)
-        self.units = self.counted(rows)
-        as_tree: float = sum(child.settle(some) for child, some in groups.items() if some)
-        if self.kind == MULTIWAY:
-            self.children = [self.branch[value] for value in sorted(self.branch)]
-        largest = self.heaviest()
-        as_branch, as_leaf = largest.estimate(rows), self.as_leaf(rows)
-        if as_leaf <= min(as_branch, as_tree) + 0.1:
-            self.kind, self.attribute, self.children, self.branch = LEAF, -1, [], {}
-            return as_leaf
-        if as_branch > as_tree + 0.1:
-            return as_tree
-        errors = largest.settle(rows)
-        self.__dict__ = largest.__dict__
-        return errors
-
-    def new_leaf(self) -> Slow:
-        leaf = copy(self)
-        leaf.kind, leaf.attribute, leaf.threshold = LEAF, -1, np.nan
-        leaf.children, leaf.branch, leaf.units = [], {}, np.zeros_like(self.units)
-        self.children.append(leaf)
-        return leaf
-
-    def nodes(self) -> list[tuple[int, list[int]]]:
-        below = [node for child in self.children for node in child.nodes()]
-        return [(int(self.attribute), self.units.tolist()), *below]
-
-
-@pytest.mark.parametrize(("split", "n_seeds"), [("subset", 60), ("multiway", 30)])
-def test_raising_is_that_of_a_slow_recursion(split: str, n_seeds: int) -> None:
-    """Rows, copies of rows, and weights with fractions; classes by themselves, or balanced."""
-    for seed in range(n_seeds):
-        rng = np.random.default_rng(seed)
-        n, by = int(rng.integers(20, 80)), (0, 1, 4)[seed % 3]
-        weights = rng.integers(1, 5, n) / by if by else None
-        options: dict[str, Any] = {"class_weight": "balanced"} if seed % 2 else {}
-        criterion: Criterion = "gini" if seed // 2 % 2 else "gain"
-        case = Case(seed, n, split, criterion, weights, **options)
-        slow = Slow(case.model, case.rows, criterion)
-        slow.settle(list(range(n)))
-        raised = prune_by_raising(case.model, case.rows, 0.25, criterion).model
-        found = list(zip(raised.attribute.tolist(), raised.units.tolist(), strict=True))
-        assert found == slow.nodes(), seed
-
-
-@pytest.mark.parametrize(
-    ("criterion", "measure"),
-    [("gain", "gain"), ("gain_ratio", "gain_ratio"), ("gini", "gini_decrease"), ("cart", "cart")],
-)
-def test_scores_of_moved_tests_are_those_of_their_rows(criterion: Criterion, measure: str) -> None:
-    n_moved = 0
-    for seed in range(8):
-        case = Case(seed, 120, "subset", criterion)
-        raised = prune_by_raising(case.model, case.rows, 0.25, criterion)
-        n_moved += raised.n_moved
-        model = raised.model
-        assert np.count_nonzero(~model.exact) == raised.n_moved
-        for t in np.flatnonzero(model.kind != LEAF):
-            below = model.children[model.child_start[t] : model.child_start[t + 1]]
-            scores = score_counts(model.units[below], ("yes", "no"), model.classes, 0)
-            assert model.score[t] == pytest.approx(getattr(scores, measure), abs=1e-12)
-            if criterion == "gain_ratio":
-                assert model.gain[t] == pytest.approx(scores.gain, abs=1e-12)
-    assert n_moved
+    pruned = prune_pessimistic(case.model, confidence)
+    check_consistent(pruned, case.rows)
+    # what C4.5 allows at each node
+    assert errors(pruned) <= errors(case.model) + 0.1 * case.model.n_nodes
 
 
 @given(seeds)
@@ -419,9 +235,6 @@ def test_fractions_of_weights_scale(seed: int) -> None:
     case = Case(seed, 40, "subset", weights=weights)
     whole = Case(seed, 40, "subset", weights=weights * 4)
     assert complexity_path(case.model) == complexity_path(whole.model)
-    raised = prune_by_raising(case.model, case.rows, 0.25, "gain").model
-    check_consistent(raised, case.rows)
-    assert_array_equal(raised.rows, with_rows(raised, case.rows).rows)
 
 
 @given(st.lists(st.integers(0, 3), min_size=4, max_size=60), st.integers(2, 4), st.integers(0, 9))

@@ -11,7 +11,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn.model_selection import KFold, StratifiedKFold
 
-from sortal import TreeClassifier, datasets, score_split
+from sortal import TreeClassifier, datasets
 from sortal.errors import InputError, UnknownCategoryError
 from sortal.trees.cost_complexity import CostComplexityPath
 from sortal.trees.prune import estimated_errors
@@ -182,29 +182,13 @@ def test_joined_leaves() -> None:
 
 def test_a_pruned_tree_is_read_like_any_other() -> None:
     X, y = penguins()
-    pruned = TreeClassifier(subtree_raising=True).fit(X, y)
+    pruned = TreeClassifier().fit(X, y)
     assert len(pruned.rules()) == pruned.get_n_leaves()
     assert pruned.explain(X.iloc[:2])[0].to_dict()
     for node in range(len(pruned.to_frame())):
         assert pruned.working(node, X, y)["node"]
     assert "<svg" in pruned.to_svg()
     assert pruned.feature_importances_.sum() == pytest.approx(1)
-
-
-def test_raised_tests_can_be_worked_and_say_that_they_are_not_the_best() -> None:
-    X, y = noisy(400, seed=3)
-    pruned = TreeClassifier(confidence=0.25, subtree_raising=True).fit(X, y)
-    assert "tests that have more rows than they were chosen for" in str(pruned.fit_report_)
-    assert "heuristic" not in str(pruned.fit_report_)
-    frame, path = pruned.to_frame(), pruned.decision_path(X).toarray().astype(bool)
-    raised = np.flatnonzero(~frame["exact"])
-    assert len(raised)
-    for node in raised.tolist():
-        assert pruned.working(node, X, y)["tests"].rows
-        rows, below = path[:, node], np.flatnonzero(frame["parent"] == node)
-        branch = path[rows][:, below].argmax(axis=1)  # scores are those of the rows that came
-        gain = score_split(branch, y[rows]).gain
-        assert frame["score"][node] == pytest.approx(gain, rel=1e-9)
 
 
 def test_a_table_without_risk() -> None:
@@ -255,7 +239,7 @@ def test_estimates_that_are_equal_within_a_tenth_of_a_row_are_equal() -> None:
     for seed in range(12):
         X, y = noisy(60, seed)
         grown = TreeClassifier(pruning=None).fit(X, y)
-        pruned = grown.prune("pessimistic", subtree_raising=False, confidence=0.25)
+        pruned = grown.prune("pessimistic", confidence=0.25)
         assert pruned.get_n_leaves() == leaves_by_estimates(grown, 0.1), seed
         matters += leaves_by_estimates(grown, 0.1) != leaves_by_estimates(grown, 0.0)
     assert matters > 0

@@ -642,15 +642,6 @@ def test_texts_read_back(case: Case) -> None:
     for form in ("path", "merged"):
         check_text_of_rules(case, model, form)
         check_markdown(model.rules(form=form))
-    check_json(model, case.frame(case.rows[:3]))
-
-
-def check_json(model: Any, X: Any) -> None:
-    """Every record is ready for JSON."""
-    rules, classes, records = model.rules(), model.rules(by="class"), model.explain(X)
-    for record in (rules, classes, records, *rules, *rules.unlisted, *classes, *records):
-        plain = record.to_dict()
-        assert json.loads(json.dumps(plain, allow_nan=False)) == plain
 
 
 def check_markdown(rules: Any) -> None:
@@ -661,69 +652,3 @@ def check_markdown(rules: Any) -> None:
     assert len(lines) >= len(rules) + 2
     assert re.fullmatch(r"\|(?:\s*:?-+:?\s*\|)+", lines[1])
     assert len([line for line in text.split("\n") if line.startswith("|")]) == len(lines)
-
-
-def expected_mark(column: Column, cell: Cell, known: set[Cell], here: set[Cell]) -> str:
-    """A number has its place always, and so has a level of an ordered category that is cut."""
-    if column.is_number or (column.is_ranked and cell in column.levels):
-        return ""
-    if cell not in known:
-        return "unknown"
-    return "" if column.is_ranked or cell in here else "absent"
-
-
-def expected_marks(case: Case, row: Row, moves: Sequence[Any], path: Any) -> list[str]:
-    """From the rows of the fit that pass each node."""
-    place, rows = {c.name: j for j, c in enumerate(case.columns)}, case.rows
-    marks = []
-    for move in moves:
-        j = place[move.condition.attribute]
-        here = {rows[i][j] for i in path[:, move.node].nonzero()[0]}
-        known = {its[j] for its in rows}
-        marks.append(expected_mark(case.columns[j], row[j], known, here))
-    return marks
-
-
-def check_sum(record: Any, nodes: Any) -> None:
-    """Shares of the said class go from the root's to the last node's, an amount a move."""
-    k = list(record.classes).index(record.label)
-    share = record.start
-    for move in record.path:
-        assert move.share == pytest.approx(share, abs=1e-12)
-        assert move.n == nodes["n"].iloc[move.node]
-        share += move.amount
-    assert share == pytest.approx(record.probabilities[k], abs=1e-12)
-
-
-@given(cases(), seeds)
-def test_an_explanation_follows_the_row(case: Case, seed: int) -> None:
-    model = case.fit()
-    rules, nodes = model.rules(), model.to_frame()
-    rows = rows_to_ask(case, rules, seed)
-    X = case.frame(rows)
-    records = ask(model.explain, X)
-    passed = ask(model.decision_path, X).toarray()
-    fitted = model.decision_path(case.frame(case.rows)).toarray()
-    leaves, said = ask(model.apply, X), ask(model.predict, X)
-    shares = shares_of_weighted(case, model, X)
-    by_leaf = {rule.leaf: rule for rule in every_rule(rules)}
-    columns = {column.name: column for column in case.columns}
-    assert len(records) == len(rows)
-    for i, (row, record) in enumerate(zip(rows, records, strict=True)):
-        rule, read = by_leaf[leaves[i]], case.read(row)
-        assert (record.node, record.label) == (leaves[i], said[i])
-        assert tuple(record.probabilities) == tuple(shares[i])
-        assert list(record.classes) == case.classes
-        assert (record.n, tuple(record.counts)) == (rule.n, tuple(rule.counts))
-        way = list(dict.fromkeys([*(move.node for move in record.path), record.node]))
-        assert way == passed[i].nonzero()[0].tolist()
-        assert tuple(move.condition for move in record.path) == tuple(rule.path)
-        assert tuple(record.rule) == tuple(rule.merged)
-        assert all(holds(m.condition, read[m.condition.attribute]) for m in record.path)
-        for move in record.path:
-            name = move.condition.attribute
-            assert columns[name].kind == "date" or move.value == read[name]
-        marks = expected_marks(case, row, record.path, fitted)
-        assert [move.mark for move in record.path] == marks
-        assert record.fallback == any(marks)
-        check_sum(record, nodes)

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.explained import read
 from tests.trees.tables import HALF
 
 from sortal.data.columns import CategoryColumn, ColumnSchema, NumberColumn, Schema
@@ -314,7 +315,7 @@ def test_a_tree_of_complete_rows_says_nothing_of_missing_values(policy: str) -> 
         assert tree_text(told, None, None) == tree_text(model, None, None)
         assert "missing" not in tree_text(told, None, None)
         assert str(rules_of(told, "path", "pandas")) == str(rules_of(model, "path", "pandas"))
-        assert node_table(told, "pandas", None) == node_table(model, "pandas", None)
+        assert node_table(told, None) == node_table(model, None)
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -323,30 +324,33 @@ def test_a_tree_of_complete_rows_says_nothing_of_missing_values(policy: str) -> 
 def test_an_explanation_ends_where_the_row_does(policy: str, seed: int) -> None:
     maker = Maker(seed, policy)
     model, rows = maker.tree(), maker.rows(12)
-    explain = ExplainTree(model, walked(model, rows))
+    explain, rules = ExplainTree(model, walked(model, rows)), rules_of(model, "merged", "pandas")
+    by_leaf = {rule.leaf: rule for rule in (*rules, *rules.unlisted)}
     shares = model.units / model.units.sum(axis=1, keepdims=True)
     for i, row in enumerate(rows):
-        found, ends = explain(i), ends_of(model, row)
+        why, ends = explain(i), ends_of(model, row)
+        found = read(why)
         expected = sum(part * shares[t] for t, part in ends.items())
         assert found.node == next(iter(ends))
         assert found.probabilities == pytest.approx(expected, abs=1e-15)
         assert found.probabilities[found.classes.index(found.label)] == pytest.approx(
             max(found.probabilities), rel=1e-12
         )
-        total = found.start + sum(move.amount for move in found.path) + found.spread
-        assert total == pytest.approx(found.share, abs=1e-14)
-        assert (found.spread == 0.0) or len(ends) > 1
-        assert found.is_spread == (len(ends) > 1)
-        marks = [mark(model, move.node, row) for move in found.path]
-        assert [move.mark for move in found.path] == marks
+        amounts: Any = why.parts.column("share")
+        assert sum(amounts) == pytest.approx(found.total, abs=1e-14)
+        assert (len(amounts) > 1 + len(found.parts)) == (len(ends) > 1)
+        assert tuple(move.condition for move in found.parts) == tuple(by_leaf[found.node].path)
+        assert tuple(found.rule) == tuple(by_leaf[found.node].merged)
+        marks = [mark(model, move.node, row) for move in found.parts]
+        assert [move.mark for move in found.parts] == marks
         assert found.fallback == any(m not in ("", "missing") for m in marks)
-        for move in found.path:
+        for move in found.parts:
             cell = row[model.attribute[move.node]]
-            assert (move.value is None) == (cell is None)
+            assert move.value == cell or model.attribute[move.node] == 1  # a date is in words
             assert holds(move.condition, cell)
-        plain = found.to_dict()
+        plain = why.to_dict()
         assert json.loads(json.dumps(plain, allow_nan=False)) == plain
-        assert ("other branches" in str(found)) == found.is_spread
+        assert ("other branches" in str(why)) == (len(ends) > 1)
 
 
 def mark(model: TreeModel, t: int, row: Row) -> str:
@@ -511,7 +515,7 @@ def test_what_conditions_do_not_say_is_said_at_the_end(
 
 def test_the_table_of_nodes_has_the_branch_of_missing_values() -> None:
     model = made(asks(0, [A, B, C], threshold=2.0, missing=2), "branch", [1, 0, 0, 0, 0, 0])
-    table = node_table(model, "pandas", None)
+    table = node_table(model, None)
     assert table.columns[4:6] == ("test", "missing")
     assert [row[5] for row in table.rows] == [2, -1, -1, -1]
 
@@ -520,12 +524,15 @@ def test_the_ends_of_a_row_that_goes_down_both_branches() -> None:
     """3/8 of its weight ends where all are yes, and the larger part decides."""
     model = made(asks(0, [B, A], threshold=2.0, missing=SPREAD, heavier=1), "fractional", [1] * 6)
     rows = [(None, *[None] * 5), (1.0, *[None] * 5)]
-    spread, known = (ExplainTree(model, walked(model, rows))(i) for i in range(2))
+    whys = [ExplainTree(model, walked(model, rows))(i) for i in range(2)]
+    spread, known = map(read, whys)
     assert spread.probabilities == pytest.approx((4 / 8, 3 / 8, 1 / 8))
     assert (spread.label, spread.node, spread.counts) == ("no", 2, (4, 0, 1))
     assert spread.start == 4 / 8
-    assert spread.path[0].amount == pytest.approx(4 / 5 - 4 / 8)
-    assert spread.spread == pytest.approx(4 / 8 - 4 / 5)
-    assert (spread.path[0].mark, spread.fallback) == ("spread", True)
-    assert str(spread).split("\n")[0] == "no (P = 0.5) at node 2 (4 of 5) and others: x > 2  (S 29)"
-    assert (known.label, known.node, known.spread, known.is_spread) == ("yes", 1, 0.0, False)
+    assert spread.parts[0].amount == pytest.approx(4 / 5 - 4 / 8)
+    assert spread.rest == pytest.approx(4 / 8 - 4 / 5)
+    assert (spread.parts[0].mark, spread.fallback) == ("spread", True)
+    assert (
+        str(whys[0]).split("\n")[0] == "no (P = 0.5) at node 2 (4 of 5) and others: x > 2  (S 29)"
+    )
+    assert (known.label, known.node, known.rest) == ("yes", 1, 0.0)

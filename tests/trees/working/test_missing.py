@@ -304,7 +304,11 @@ def test_many_values_and_classes_that_count_for_more(criterion: Criterion, polic
         X, y, weight
     )
     for t, test in enumerate(model.to_frame(max_values=None)["test"]):
-        first = model.working(t, X, y, weight)["tests"].rows[0]
+        working = model.working(t, X, y, weight)
+        first, node = working["tests"].rows[0], working["node"]
+        assert list(node.column("n_i")) == model._model.counts()[t].tolist()
+        pulled = np.array(node.column("weight in tests"), dtype=float)
+        assert pulled.sum() == pytest.approx(model._model.pull()[t])
         if test:
             assert (first[2], first[-1]) == (test, True)
             assert first[3] == pytest.approx(model._model.score[t], rel=1e-12)

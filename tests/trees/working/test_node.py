@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 
 from sortal import TreeClassifier, datasets, score_split
-from sortal.trees.working.candidates import sets_allowed
 from sortal.trees.working.node import table_names
 
 if TYPE_CHECKING:
@@ -207,11 +206,20 @@ def test_a_bound_on_sets_leaves_them_in_the_list() -> None:
     assert table.column("rank")[4:] == (None,) * 3
 
 
-def test_how_many_sets_are_allowed() -> None:
-    assert [sets_allowed(m, 1 << 40) for m in (2, 3, 4, 10)] == [1, 3, 7, 511]
-    assert sets_allowed(10, 2) == 10 + 45
-    assert sets_allowed(5000, 1 << 40) == math.inf
-    assert sets_allowed(50_000, 20_000) == math.inf
+@pytest.mark.parametrize(
+    ("m", "most", "n_sets"),
+    [
+        *((m, None, 2 ** (m - 1) - 1) for m in (2, 3, 4, 10)),
+        (10, 2, 10 + 45),
+        (1100, None, math.inf),
+    ],
+)
+def test_how_many_sets_are_allowed(m: int, most: int | None, n_sets: float) -> None:
+    X = pd.DataFrame({"x": [f"v{i:04}" for i in range(m)]})
+    y = np.arange(m) % 2
+    model = TreeClassifier(max_depth=1, max_subset=most, pruning=None).fit(X, y)
+    (offer,) = model.working(0, X, y)["tests"].rows
+    assert offer[5] == n_sets
 
 
 def test_ordered_categories_and_dates_are_cut_in_their_own_words() -> None:

@@ -77,9 +77,8 @@ function startDecide(root, data) {
     }
     const blank = [...holes, ...strange];
     if (!data.with_holes && blank.length) {
-      return `Not decided: ${named(blank)} has no value that the model knows. The numbers that a row ` +
-        "with missing values needs are left out of this page, since they are many: fill in the field, or " +
-        "ask predict in Python.";
+      return `Not decided: ${named(blank)} has no value that the model knows, and this page decides whole ` +
+        "rows only. Fill in the field; sortal predict decides rows with missing values, too.";
     }
     return "";
   }

@@ -2,91 +2,40 @@
 // made of a model. A cell has x (a number, or the rank of a category), hole and unknown.
 function decideModels(data) {
   "use strict";
-  const {
-    EPS, unpackAll, sum, some, block, columnsOf, dot, add, combine, survey, keptTerms, logVolume, regularRoot,
-  } = decideNumbers();
-  const TIE = 16 * EPS, { fields, classes } = data, K = classes.length;
-  const model = unpackAll(data.model), costs = unpackAll(data.costs);
+  const EPS = 2 ** -52, TIE = 16 * EPS, { fields, classes } = data, K = classes.length;
   const everyClass = [...classes.keys()];
-  if (model.whole) model.whole.roots = model.whole.roots.map(columnsOf);
 
-  // --- Linear functions: offsets and weights where only the terms `o` are known ---
+  // --- Numbers as they come: lists, or base64 of little-endian float64 ---
 
-  function gaussian(o, p) {
-    const { weight, gap, mean, within, divisor, magnitude } = model.holes, total = sum(weight);
-    const m = some(mean, o), gaps = gap.map((g) => some(g, o).map((x, i) => x - m[i]));
-    const between = gaps.map((g, k) => g.map((x) => Math.sqrt(weight[k]) * x));
-    const found = survey(block(within, o, o), between, some(magnitude, o), true);
-    const apart = found.apart.map((v, i) => {
-      const deviation = Math.sqrt(1e-9 * found.spread[i] / total);
-      return v.map((x) => x / deviation);
-    });
-    const roots = [...found.sphere.map((v) => v.map((x) => x * Math.sqrt(divisor))), ...apart];
-    const offsets = [], weights = [];
-    gaps.forEach((g, k) => {
-      const u = roots.map((r) => dot(g, r)), w = combine(u, roots, o.length);
-      weights.push(wide(w, o, p));
-      offsets.push(weight[k] > 0 ? -0.5 * dot(u, u) - dot(m, w) : -Infinity);
-    });
-    return { offsets, weights, roots: roots.map((r) => wide(r, o, p)) };
+  function unpack({ f8, shape }) {
+    const bytes = Uint8Array.from(atob(f8), (c) => c.charCodeAt(0));
+    const view = new DataView(bytes.buffer);
+    let at = 0;
+    const fill = ([n, ...rest]) => (rest.length ? Array.from({ length: n }, () => fill(rest))
+      : Float64Array.from({ length: n }, () => view.getFloat64(8 * at++, true)));
+    return fill(shape);
   }
 
-  function conditional(o, p) {
-    const { total, mean, magnitude } = model.holes, known = new Set(o);
-    const rest = [...Array(p).keys()].filter((i) => !known.has(i));
-    const nothing = [new Float64Array(o.length)];
-    const { sphere } = survey(block(total, o, o), nothing, some(magnitude, o));
-    const across = block(total, o, rest);
-    const through = (list, start) => { // functions of all terms → those of the known ones
-      const offsets = [], weights = [];
-      list.forEach((w, k) => {
-        const behind = across.map((row) => dot(row, some(w, rest)));
-        const from = combine(sphere.map((s) => dot(s, behind)), sphere, o.length);
-        offsets.push(start[k] + dot(some(mean, rest), some(w, rest)) - dot(some(mean, o), from));
-        weights.push(wide(from.map((x, i) => x + w[o[i]]), o, p));
-      });
-      return { offsets, weights };
-    };
-    const made = through(model.weights, model.offsets);
-    if (!model.nearest) return made;
-    const { gap, roots } = model.nearest, ways = through(roots, roots.map(() => 0));
-    const more = gap.map((g) => ways.weights.map((w, m) =>
-      ways.offsets[m] + dot(g, w.map((x, i) => x - roots[m][i]))));
-    return { ...made, roots: ways.weights, more };
+  function unpackAll(item) {
+    if (item === null || typeof item !== "object") return item;
+    if (Array.isArray(item)) return item.map(unpackAll);
+    if ("f8" in item) return unpack(item);
+    return Object.fromEntries(Object.entries(item).map(([key, value]) => [key, unpackAll(value)]));
   }
 
-  function wide(vector, places, p) {
-    const made = new Float64Array(p);
-    vector.forEach((x, i) => (made[places[i]] = x));
-    return made;
+  const sum = (list) => list.reduce((total, x) => total + x, 0);
+
+  function dot(a, b) {
+    let total = 0;
+    for (let i = 0; i < a.length; i++) total += a[i] * b[i];
+    return total;
   }
 
-  // --- Quadratic functions: roots and determinants where only the terms `o` are known ---
-
-  function quadratic(o, p) {
-    const { into, sigmas, present } = model.holes, part = columnsOf(into).map((row) => some(row, o));
-    const pooled = o.map((_, i) => Float64Array.from(o, (_, j) => sum(part.map((r) => r[i] * r[j]))));
-    const nothing = new Float64Array(o.length), { sphere, flat, logDet } = survey(pooled, [nothing], nothing);
-    const all = flat.length ? logVolume(sphere, flat) : logDet;
-    const roots = [], logDets = [];
-    sigmas.forEach((sigma, k) => {
-      const own = block(sigma, o, o);
-      const size = own.map((row, i) => Math.sqrt(row[i]) + EPS * Math.sqrt(pooled[i][i]));
-      const found = regularRoot(own, keptTerms(flat, size.map((x) => (x > 0 ? x : 1))), flat, size);
-      roots.push(found.root.map((r) => wide(r, o, p)));
-      logDets.push(present[k] ? found.logDet - all + logDet : Infinity);
-    });
-    return { roots, logDets };
+  function add(to, from, factor) {
+    for (let i = 0; i < to.length; i++) to[i] += factor * from[i];
   }
 
-  // Each pattern of holes is worked out once.
-  const patterns = new Map();
-  function where(known, make) {
-    const key = known.map(Number).join("");
-    const places = [...known.keys()].filter((i) => known[i]);
-    if (!patterns.has(key)) patterns.set(key, make(places, known.length));
-    return patterns.get(key);
-  }
+  const model = unpackAll(data.model), costs = unpackAll(data.costs);
 
   // --- What is said: number for number as in decision/posterior.py and trees/model.py ---
 
@@ -148,32 +97,16 @@ function decideModels(data) {
 
   // --- The kinds of models: cells → what is said, and why ---
 
-  // A row's terms, and whether they are known.
+  // A row's terms, all of which are known, and the column of each.
   function termsOf(cells) {
-    const x = [], known = [], owner = [];
+    const x = [], owner = [];
     cells.forEach((cell, f) => {
-      const blank = cell.hole || cell.unknown, count = model.sizes[f];
-      for (let v = 0; v < count; v++) {
+      for (let v = 0; v < model.sizes[f]; v++) {
         x.push(fields[f].kind === "category" ? Number(cell.x === v) : cell.x);
-        known.push(!blank);
         owner.push(f);
       }
     });
-    return { x, known, owner, whole: known.every(Boolean) };
-  }
-
-  // Distances of terms from a center, 0 where nothing is known; from class means, which are near + rest.
-  const distances = ({ x, known }, center) => x.map((v, i) => (known[i] ? v - center[i] : 0));
-  const fromMeans = (row, { near, rest }) => near.map((center, k) =>
-    distances(row, center).map((d, i) => (row.known[i] ? d - rest[k][i] : 0)));
-
-  const squaresOf = (from, roots) => from.map((d, k) => sum(roots[k].map((r) => dot(d, r) ** 2)));
-
-  // Beyond 1e150 deviations only who is nearest is left.
-  function someSquares(from, roots, more) {
-    const ways = from.map((d, k) => roots[k].map((r, m) => dot(d, r) + (more ? more[k][m] : 0)));
-    const far = Math.max(1, Math.max(...ways.flat().map(Math.abs)) / 1e150);
-    return ways.map((way) => sum(way.map((x) => (x / far) ** 2)));
+    return { x, owner };
   }
 
   function markOf(cell) {
@@ -181,65 +114,38 @@ function decideModels(data) {
     return cell.unknown ? "unknown" : "";
   }
 
+  const withPrior = (list) => list.map((x, k) => x + (model.prior ? Math.log(model.prior[k]) : 0));
+
   // The functions of the classes, and how the difference of two of them is made up.
-  function compared(cells, row, functions, differ) {
+  function linear(cells) {
+    const { x, owner } = termsOf(cells), { offsets, weights, anchor } = model;
+    const z = x.map((v, i) => v - model.center[i]);
+    const functions = withPrior(model.nearest ? nearest(x)
+      : everyClass.map((k) => offsets[k] + dot(z, weights[k])));
     const probabilities = model.prior ? posterior(functions, model.prior) : null;
     const label = costs ? cheapest(probabilities) : leading(functions, model.unit[0]);
-    const against = runnerUp(label, functions);
-    const { offset, byTerm } = differ(label, against);
+    const against = runnerUp(label, functions), constants = withPrior(Array.from(offsets));
+    const w = z.map((_, i) => weights[label][i] - weights[against][i]);
+    const middle = z.map((_, i) => (anchor[label][i] + anchor[against][i]) / 2);
+    const offset = constants[label] - constants[against] + dot(middle, w);
     const amounts = cells.map(() => 0);
-    byTerm.forEach((x, i) => (amounts[row.owner[i]] += x));
+    z.forEach((v, i) => (amounts[owner[i]] += (v - middle[i]) * w[i]));
     const parts = cells.map((cell, f) => ({ field: f, amount: amounts[f], mark: markOf(cell) }));
     const ending = withCosts(functions, label, against, offset + sum(amounts), 1);
     return { label, against, probabilities, functions, offset, parts, ...ending };
   }
 
-  const rules = { gaussian, conditional };
-  const withPrior = (list) => list.map((x, k) => x + (model.prior ? Math.log(model.prior[k]) : 0));
-
-  function linear(cells) {
-    const row = termsOf(cells), { known } = row, z = distances(row, model.center);
-    const { offsets, weights } = row.whole ? model : where(known, rules[model.holes.rule]);
-    const functions = withPrior(model.nearest ? nearest(row)
-      : everyClass.map((k) => offsets[k] + dot(z, weights[k])));
-    const constants = withPrior(Array.from(offsets));
-    return compared(cells, row, functions, (k, l) => {
-      const w = z.map((_, i) => weights[k][i] - weights[l][i]);
-      const middle = known.map((is, i) => (is ? (model.anchor[k][i] + model.anchor[l][i]) / 2 : 0));
-      const offset = constants[k] - constants[l] + dot(middle, w);
-      return { offset, byTerm: z.map((x, i) => (x - middle[i]) * w[i]) };
+  // The same functions up to a common term, where classes lie too far apart for linear ones: squared
+  // distances from class means, which are near + rest. Beyond 1e150 only who is nearest is left.
+  function nearest(x) {
+    const { near, rest, roots } = model.nearest;
+    const ways = near.map((center, k) => {
+      const d = x.map((v, i) => v - center[i] - rest[k][i]);
+      return roots.map((r) => dot(d, r));
     });
-  }
-
-  // The same functions up to a common term, where classes lie too far apart for linear ones.
-  function nearest(row) {
-    const from = fromMeans(row, model.nearest), each = (root) => everyClass.map(() => root);
-    let squares = squaresOf(from, each(model.nearest.roots));
-    if (!row.whole || !Number.isFinite(sum(squares))) {
-      const { roots, more } = model.holes ? where(row.known, rules[model.holes.rule]) : model.nearest;
-      squares = someSquares(from, each(roots), more);
-    }
-    return squares.map((s, k) => (model.offsets[k] > -Infinity ? -0.5 * s : -Infinity));
-  }
-
-  function quadratics(cells) {
-    const row = termsOf(cells), { x: z, known } = row, from = fromMeans(row, model);
-    const values = (squares) => squares.map((s, k) => -0.5 * (s + logDets[k]));
-    let { roots, logDets } = row.whole && model.whole ? model.whole : where(known, quadratic);
-    let found = values(squaresOf(from, roots));
-    if (!row.whole || !(Math.max(...found) > -Infinity)) {
-      if (model.holes) ({ roots, logDets } = where(known, quadratic));
-      found = values(someSquares(from, roots));
-    }
-    const functions = withPrior(found);
-    const constants = withPrior(Array.from(logDets, (x) => -0.5 * x));
-    return compared(cells, row, functions, (k, l) => {
-      const [own, other] = [k, l].map((c) => {
-        const along = combine(roots[c].map((r) => dot(from[c], r)), roots[c], z.length);
-        return from[c].map((x, i) => 0.5 * x * along[i]);
-      });
-      return { offset: constants[k] - constants[l], byTerm: other.map((x, i) => x - own[i]) };
-    });
+    const far = Math.max(1, Math.max(...ways.flat().map(Math.abs)) / 1e150);
+    return ways.map((way, k) =>
+      (model.offsets[k] > -Infinity ? -0.5 * sum(way.map((v) => (v / far) ** 2)) : -Infinity));
   }
 
   function logTerms(cell, f) {
@@ -377,7 +283,7 @@ function decideModels(data) {
     };
   }
 
-  const kinds = { linear, quadratic: quadratics, bayes, tree };
+  const kinds = { linear, bayes, tree };
 
   return kinds[data.kind];
 }

@@ -15,8 +15,7 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
-from sortal.decision.geometry import EPS, survey
-from sortal.discriminants.gaussian import linear_functions
+from sortal.decision.geometry import EPS, linear_functions, survey
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,7 +7,6 @@ n rows and p terms (where terms are tied, p is the rank: directions along which 
 from __future__ import annotations
 
 from dataclasses import astuple, dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,11 +14,9 @@ from scipy.linalg import qr
 from scipy.special import chdtrc, fdtrc
 
 from sortal.decision.geometry import survey
-from sortal.discriminants.linear.learn import pooled_divisor
-from sortal.discriminants.quadratic.learn import class_divisors
 from sortal.discriminants.statistics import eigenvectors, oriented
 from sortal.errors import agreed, counted
-from sortal.records.tables import matrix_table, table_of
+from sortal.records.tables import sheet, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -121,7 +118,7 @@ def canonical_statistics(stats: ClassStatistics) -> CanonicalStatistics:
     """
     geometry = stats.geometry
     directions, found = eigenvectors(geometry, stats.between)
-    here, divisor = stats.present, pooled_divisor(stats, "unbiased")
+    here, divisor = stats.present, stats.pooled_divisor("unbiased")
     rank, n_apart = geometry.sphere.shape[1] + geometry.apart.shape[1], geometry.apart.shape[1]
     eigenvalues = np.zeros(min(rank, int(here.sum()) - 1))
     eigenvalues[: len(found)] = found[: len(eigenvalues)]
@@ -243,7 +240,7 @@ def box_m(stats: ClassStatistics) -> BoxM:
     here, nu = stats.present, freedom(stats)
     classes = tuple(c for c, there in zip(stats.classes, here, strict=True) if there)
     share = nu / nu.sum() if nu.sum() > 0 else nu
-    own = stats.own_scatter[here] / class_divisors(stats, "unbiased")[here, None, None]
+    own = stats.own_scatter[here] / stats.class_divisors("unbiased")[here, None, None]
     pooled = np.einsum("k,kij->ij", share, own)
     magnitude = np.abs(stats.means[here]).max(axis=0)
     nothing = np.zeros((1, len(magnitude)))
@@ -432,15 +429,14 @@ def _functions(canonical: CanonicalStatistics, terms: Sequence[str]) -> list[Tab
     heads = tuple(f"function {i + 1}" for i in range(n))
     fixed = np.isnan(canonical.structure[:, apart:]).any() if n > apart else False
     still = "a term that is constant within classes has no correlations" if fixed else ""
-    of_terms, of_classes = (terms, heads), (canonical.classes, heads)
     scaled = explained("Coefficients of terms with variance 1 within", empty)
     together = explained("Correlations of terms and functions within", empty, still)
     means = explained("Functions at the class means, 0 at the mean of all", empty)
-    matrix = partial(matrix_table, equation="S 53")
+    classes = map(str, canonical.classes)
     return [
-        matrix("standardized", scaled, of_terms, canonical.standardized, corner="term"),
-        matrix("structure", together, of_terms, canonical.structure, corner="term"),
-        matrix("centroids", means, of_classes, canonical.centroids, corner="class"),
+        sheet("standardized", scaled, {"term": terms, heads: canonical.standardized}, "S 53"),
+        sheet("structure", together, {"term": terms, heads: canonical.structure}, "S 53"),
+        sheet("centroids", means, {"class": classes, heads: canonical.centroids}, "S 53"),
     ]
 
 

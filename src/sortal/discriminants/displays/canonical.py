@@ -28,7 +28,7 @@ from sortal.plotting.axes import (
     write_legend,
     write_title,
 )
-from sortal.plotting.boundaries import write_at
+from sortal.plotting.curves import write_at
 from sortal.plotting.plane import box_with, draw_ellipses, find_ellipses, read_coverage
 from sortal.plotting.rows import (
     MOST_POINTS,

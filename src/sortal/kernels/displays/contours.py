@@ -20,7 +20,7 @@ from sortal.pictures import (
     cut_table,
     several,
 )
-from sortal.pictures.figures import CELLS
+from sortal.pictures.coarse import CELLS
 from sortal.pictures.shared import add_directions, add_regions
 from sortal.plotting.axes import open_axes, plain, short_number, write_legend
 from sortal.plotting.decision_regions import read_resolution

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
-from sortal.errors import InputError, ParameterError, counted
-from sortal.tasks.compare.candidates import CONSTANT
+from sortal.errors import counted
+from sortal.tasks.baselines import CONSTANT
 from sortal.tasks.compare.settings import METRICS
 
 if TYPE_CHECKING:
@@ -147,7 +147,6 @@ def interval(
     test_share: float,
     *,
     level: float = 0.05,
-    lowest: float = 0.0,
     highest: float = 1.0,
     rows: float | None = None,
     rarest: int | None = None,
@@ -163,18 +162,16 @@ def interval(
     Without `rows`, scores that are all the same have an interval of no width. One score alone says
     nothing of its spread: its interval is all that the metric can be.
     """
-    _check_numbers(scores, "scores")
-    _check_settings(test_share, level)
     mean = math.fsum(scores) / len(scores)
     if len(scores) == 1:
-        return ScoreInterval(mean, lowest, highest)
+        return ScoreInterval(mean, 0.0, highest)
     variance = corrected_variance(scores, test_share)
     quantile = float(stdtrit(_freedom(len(scores), rarest), 1 - level / 2))
     half = quantile * math.sqrt(variance)
     if math.isinf(highest):
-        return _open_above(mean, half, lowest)
+        return _open_above(mean, half)
     least = 0.0 if rows is None else float(ndtri(1 - level / 2)) ** 2 / rows
-    return _between(mean, half, lowest, highest, least)
+    return _between(mean, half, highest, least)
 
 
 def _freedom(n_scores: int, rarest: int | None) -> int:
@@ -182,27 +179,23 @@ def _freedom(n_scores: int, rarest: int | None) -> int:
     return max(1, (n_scores if rarest is None else min(n_scores, rarest)) - 1)
 
 
-def _open_above(mean: float, half: float, lowest: float) -> ScoreInterval:
+def _open_above(mean: float, half: float) -> ScoreInterval:
     """On the scale of logarithms, where relative errors are what is symmetric."""
-    if math.isinf(lowest) or half == 0.0 or mean <= lowest:
+    if half == 0.0 or mean <= 0.0:
         return ScoreInterval(mean, mean - half, mean + half)
-    above = mean - lowest
-    factor = math.exp(min(half / above, 700.0))
-    return ScoreInterval(mean, lowest + above / factor, lowest + above * factor)
+    factor = math.exp(min(half / mean, 700.0))
+    return ScoreInterval(mean, mean / factor, mean * factor)
 
 
-def _between(
-    mean: float, half: float, lowest: float, highest: float, least: float
-) -> ScoreInterval:
+def _between(mean: float, half: float, highest: float, least: float) -> ScoreInterval:
     """Wilson's interval of a share x; u is t² over the rows that x seems to rest on."""
-    width = highest - lowest
-    x = min(max((mean - lowest) / width, 0.0), 1.0)
-    u = max((half / width) ** 2 / (x * (1 - x)) if 0 < x < 1 else 0.0, least)
+    x = min(max(mean / highest, 0.0), 1.0)
+    u = max((half / highest) ** 2 / (x * (1 - x)) if 0 < x < 1 else 0.0, least)
     middle, arm = x + u / 2, math.sqrt(x * (1 - x) * u + u * u / 4)
     low, high = (middle - arm) / (1 + u), (middle + arm) / (1 + u)
     # Rounding must not put the mean outside.
     return ScoreInterval(
-        mean, min(mean, lowest + width * max(low, 0.0)), max(mean, lowest + width * min(high, 1.0))
+        mean, min(mean, highest * max(low, 0.0)), max(mean, highest * min(high, 1.0))
     )
 
 
@@ -253,9 +246,7 @@ def choose(candidates: Sequence[ScoredCandidate], by: Yardstick) -> ModelChoice:
     Of models that are equally readable the smaller one, then the better score, then the name. The
     test gives the bound, and excludes nothing.
     """
-    _check_settings(by.test_share, 1 - by.confidence_level)
     field = [one for one in candidates if one.eligible]
-    _check_field(field)
     if not field:
         words = (
             "No model can be recommended: no learner with probabilities has a score on all folds. "
@@ -366,35 +357,3 @@ def _amount(one: ScoredCandidate) -> str:
         return "size unknown"
     what = ("leaf", "leaves") if one.kind == "tree" else ("term", "terms")
     return counted(round(one.terms), *what)
-
-
-def _check_settings(test_share: float, level: float) -> None:
-    if not 0 < level < 1:
-        raise ParameterError(f"level={level!r} must lie between 0 and 1: give 0.05, say.")
-    if not 0 <= test_share < math.inf:
-        raise InputError(
-            f"test_share={test_share!r} must be the test rows of a fold divided by its training "
-            "rows: 1/9 with ten folds."
-        )
-
-
-def _check_numbers(scores: Sequence[float], name: str) -> None:
-    if len(scores) == 0:
-        raise InputError(f"{name} is empty: give one score per fold.")
-    if not all(math.isfinite(score) for score in scores):
-        raise InputError(f"{name} has a score that is not a finite number: leave that model out.")
-
-
-def _check_field(field: Sequence[ScoredCandidate]) -> None:
-    """Every model once, with the same folds, of which there are two at least."""
-    names = [one.name for one in field]
-    if len(set(names)) < len(names):
-        twice = sorted({name for name in names if names.count(name) > 1})
-        raise InputError(f"More than one model is called {twice[0]!r}: give each its own name.")
-    for one in field:
-        _check_numbers(one.scores, f"{one.name}: scores")
-        if len(one.scores) != len(field[0].scores):
-            raise InputError(
-                f"{one.name} has {len(one.scores)} scores and {field[0].name} has "
-                f"{len(field[0].scores)}: compare models on the same folds."
-            )

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import narwhals as nw
 import numpy as np
@@ -25,16 +25,9 @@ from sortal.tasks.compare.comparison import build_comparison
 from sortal.tasks.compare.fold_run import FoldProblem, plan_folds
 from sortal.tasks.compare.measures import default_metric, rare_classes
 from sortal.tasks.compare.run import ComparisonRun, Run, join_out_of_fold, training_sizes
-from sortal.tasks.compare.settings import (
-    METRICS,
-    Asked,
-    CompareOptions,
-    Settings,
-    options_of,
-    read_options,
-    takes,
-)
+from sortal.tasks.compare.settings import METRICS, CompareOptions, Settings
 from sortal.tasks.fit import TrainingRows, training_rows
+from sortal.tasks.options import options_of, read_options, takes
 from sortal.tasks.registry import features_among
 
 if TYPE_CHECKING:
@@ -47,6 +40,8 @@ if TYPE_CHECKING:
     from sortal.tasks.compare.comparison import Comparison
     from sortal.tasks.compare.run import OutOfFold, Progress
     from sortal.tasks.tables import DataLike
+
+Asked = TypeVar("Asked", bound=CompareOptions)
 
 # Ensembles, which nobody reads, go through so many folds of a table with more rows than that.
 _ENSEMBLE_FOLDS, _ENSEMBLE_ROWS = 3, 20_000

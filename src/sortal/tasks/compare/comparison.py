@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import asdict, dataclass, field, fields, replace
-from html import escape
+from math import inf
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +12,9 @@ import numpy as np
 
 from sortal.errors import ParameterError, listed
 from sortal.records import render as faces
-from sortal.records.render import fold, page
-from sortal.records.tables import Table, frame_of
-from sortal.tasks.compare.candidates import CONSTANT
+from sortal.records.render import page
+from sortal.records.tables import Sentences, Shown, Table, frame_of
+from sortal.tasks.baselines import CONSTANT
 from sortal.tasks.compare.choose import (
     ModelChoice,
     ScoredCandidate,
@@ -24,21 +24,20 @@ from sortal.tasks.compare.choose import (
     interval,
 )
 from sortal.tasks.compare.measures import average_precision, rare_classes
-from sortal.tasks.compare.settings import METRICS, TABLE, as_typed, call, differing
+from sortal.tasks.compare.settings import METRICS, CompareOptions
+from sortal.tasks.options import TABLE, as_typed, call, differing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from sortal._typing import Plain
-    from sortal.records.tables import Cell
+    from sortal.records.tables import Cell, Piece
     from sortal.tasks.compare.candidates import Candidate
     from sortal.tasks.compare.run import OutOfFold, Run
     from sortal.tasks.compare.settings import Settings
 
 # The measures that every comparison shows beside the one that decided.
 _ALWAYS = ("accuracy", "balanced_accuracy", "log_loss", "roc_auc")
-
-_LONGEST = 240
 
 
 @dataclass(frozen=True)
@@ -75,7 +74,7 @@ class ModelResult:
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison:
+class Comparison(Shown):
     """What `compare` found: models, best first, the recommendation, and how it was done.
 
     `kept` has, by name, what learners predicted of rows that they had not seen; `compare` keeps
@@ -121,18 +120,23 @@ class Comparison:
         """The recommendation, what to be wary of, and the notes."""
         return (self.sentence, *self.choice.warnings, *self.notes)
 
+    def _pieces(self, *, times: bool = True) -> Sequence[Piece]:
+        """The table, the recommendation and the notes."""
+        return self._table(times=times), Sentences(self.words)
+
     def to_text(self, width: int | None = None, *, times: bool = True) -> str:
-        """The table, the recommendation and the notes; without times, the same whenever it is done.
+        """What is printed; without times, the same whenever it is done.
 
         With `width`, in lines that are no longer.
         """
-        words = fold("\n".join(self.words), width)
-        return faces.join_text("", [self._table(times=times).to_text(width), words])
+        told = [piece.to_text(width) for piece in self._pieces(times=times)]
+        return faces.join_text("", told)
 
-    def to_markdown(self, level: int = 3, *, times: bool = True) -> str:
+    def to_markdown(self, level: int | None = None, *, times: bool = True) -> str:
         """The same in Markdown, under a heading of this level."""
-        words = [faces.marked(words) for words in self.words]
-        return faces.join_text("", [self._table(times=times).to_markdown(level), *words])
+        level = self.LEVEL if level is None else level
+        told = [piece.to_markdown(level) for piece in self._pieces(times=times)]
+        return faces.join_text("", told)
 
     def to_html(self) -> str:
         """A whole page."""
@@ -164,7 +168,7 @@ class Comparison:
 
     def code(self, name: str) -> str:
         """Python that gives the scores of one model on the same folds."""
-        model, asked = self[name], differing(vars(self.settings.asked))
+        model, asked = self[name], differing(CompareOptions, vars(self.settings.asked))
         only = {"learners": [], "baselines": [name]} if model.baseline else {"learners": [name]}
         named = asked | {"baselines": False} | only | {"replay": None}
         named = {option: value for option, value in named.items() if value is not None}
@@ -187,7 +191,7 @@ class Comparison:
         assert candidate.learner is not None  # noqa: S101  (of learners only)
         known, options = candidate.learner.options(), self.fit_options(name)
         options.pop("categorical_features", None)
-        asked = differing(self.settings.asked.selection)
+        asked = differing(CompareOptions, self.settings.asked.selection)
         apart = [asked.pop(what) for what in ("groups", "time") if what in asked]
         asked["drop"] = [*self.settings.asked.drop, *apart]
         told = ["--target", self.settings.target, "--learner", candidate.learner.name]
@@ -195,17 +199,8 @@ class Comparison:
         for option, value in options.items():
             if value != known[option]:
                 told += ["--set", f"{option}={value}"]
-        told += [*as_typed(asked), *words]
+        told += [*as_typed(asked, CompareOptions), *words]
         return shlex.join(["sortal", "fit", file, *told, "-o", "model.sortal"])
-
-    def __str__(self) -> str:
-        return self.to_text()
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        words = [f"<p>{escape(words)}</p>" for words in self.words]
-        return faces.join_html("", [self.table._repr_html_(), *words])
 
 
 def _columns(model: ModelResult, settings: Settings, *, times: bool) -> dict[str, Cell]:
@@ -275,8 +270,8 @@ def build_comparison(
             one.scores,
             one.title,
             candidate.kind,
-            float("inf") if one.terms is None else one.terms,
-            float("inf") if one.size is None else one.size,
+            inf if one.terms is None else one.terms,
+            inf if one.size is None else one.size,
             one.eligible
             and not one.baseline
             and (candidate.probabilistic or not asked.require_proba)
@@ -289,10 +284,9 @@ def build_comparison(
     fewer = _fewer_right(choice, found)
     choice = replace(choice, warnings=(*choice.warnings, *fewer))
     shown = [_shown(one, found, choice, beside, settings) for one in found]
-    sign = by.sign
     ranked = sorted(
         shown,
-        key=lambda one: (one.score is None, -sign * (one.score or 0.0), one.size or float("inf")),
+        key=lambda one: (one.score is None, -by.sign * (one.score or 0.0), one.size or inf),
     )
     notes = (_metric_note(settings), *_notes(runs, settings), *_curves(ranked))
     return Comparison(tuple(ranked), choice, settings, tuple(filter(None, notes)))
@@ -428,8 +422,7 @@ def _shown(
     ]
     own = [] if one.rows is None or one.score is None else [(one.rows, one.score)]
     curve = tuple(sorted([*again, *own])) if again or one.part is not None else ()
-    values = vars(one) | {"behind": behind, "curve": curve}
-    return ModelResult(**values)
+    return replace(one, behind=behind, curve=curve)
 
 
 def _metric_note(settings: Settings) -> str:
@@ -483,10 +476,6 @@ def _notes(runs: Sequence[Run], settings: Settings) -> list[str]:
     return [*notes, *_warned(runs)]
 
 
-def _short(words: str) -> str:
-    return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1]}…"
-
-
 def _warned(runs: Sequence[Run]) -> list[str]:
     """One line per kind of warning: of which models, how often, and the first of them."""
     kinds: dict[str, dict[str, list[str]]] = {}
@@ -499,7 +488,7 @@ def _warned(runs: Sequence[Run]) -> list[str]:
     for kind, by_model in kinds.items():
         who = ", ".join(f"{n} ({len(w)} of {n_folds[n]} folds)" for n, w in by_model.items())
         often = max(by_model.values(), key=len)
-        notes.append(f"{kind}: {who}. For example: {_short(often[0])}")
+        notes.append(f"{kind}: {who}. For example: {often[0]}")
     return notes
 
 

@@ -23,7 +23,7 @@ from sortal.data.sources import read_frame
 from sortal.decision.options import read_costs, whole_number
 from sortal.decision.posterior import decide
 from sortal.errors import InputError, LabelError, ParameterError, brief, counted
-from sortal.tasks.compare.candidates import CONSTANT, as_matrix, make_baseline
+from sortal.tasks.baselines import CONSTANT, as_matrix, make_baseline
 from sortal.tasks.compare.measures import Answers, columns_of, measure, offsets
 
 if TYPE_CHECKING:
@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
     from sortal._typing import Codes, Counts, Float, Mask, Places, TableLike
     from sortal.data.columns import Value
-    from sortal.tasks.compare.candidates import Candidate, EncodedMatrix
+    from sortal.tasks.baselines import EncodedMatrix
+    from sortal.tasks.compare.candidates import Candidate
     from sortal.tasks.registry import SomeClassifier
 
 
@@ -256,11 +257,6 @@ class FoldResult:
     predicted: Codes | None = field(default=None, compare=False, repr=False)
     probabilities: Float | None = field(default=None, compare=False, repr=False)
     truth: Codes | None = field(default=None, compare=False, repr=False)
-
-    def forget(self) -> None:
-        """Let go of the predictions, which have been joined elsewhere."""
-        object.__setattr__(self, "predicted", None)
-        object.__setattr__(self, "probabilities", None)
 
 
 def prepare(problem: FoldProblem, candidate: Candidate) -> None:

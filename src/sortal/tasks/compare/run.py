@@ -309,7 +309,6 @@ class ComparisonRun:
     ) -> None:
         self._candidates = {candidate.name: candidate for candidate in candidates}
         self._packed: dict[str, bytes] = {}
-        self._by_value: set[str] = set()
         self._problem, self._n_workers = problem, n_workers
         self._progress, self._said, self._done = progress, 0.0, 0
         self._changed = False
@@ -351,7 +350,7 @@ class ComparisonRun:
         assert job is not None  # noqa: S101  (workers speak when they are spoken to)
         worker.job, self._changed = None, True
         if words[0] == "unreadable":
-            self._send_whole(worker, job, words[1])
+            self._schedule.lose(job.run, f"a worker cannot read this learner: {words[1]}")
             return
         self._schedule.record(job.run, job.fold, job.n_rows, *words[1:])
 
@@ -367,25 +366,13 @@ class ComparisonRun:
         else:
             self._schedule.lose(job.run, how)
 
-    def _send_whole(self, worker: Worker, job: Job, why: str) -> None:
-        """A class that a worker cannot import travels by value."""
-        if job.run.name in self._by_value:
-            self._schedule.lose(job.run, f"a worker cannot read this learner: {why}")
-        elif self._pack(job.run, by_value=True):
-            self._send(worker, job.run, job.fold)
-
-    def _pack(self, run: Run, by_value: bool = False) -> bool:
+    def _pack(self, run: Run) -> bool:
         """Make the bytes that a worker reads a model from."""
-        candidate = self._candidates[run.name]
         try:
-            self._packed[run.name] = pack(candidate, by_value)
-        except Exception as error:  # noqa: BLE001  (a class may hold anything)
-            if not by_value:
-                return self._pack(run, by_value=True)
+            self._packed[run.name] = pack(self._candidates[run.name])
+        except Exception as error:  # noqa: BLE001  (an option may be anything)
             self._schedule.lose(run, f"it cannot be sent to a worker: {one_line(error)}")
             return False
-        if by_value:
-            self._by_value.add(run.name)
         return True
 
     def _stop_sleepers(self) -> None:
@@ -455,7 +442,7 @@ class OutOfFold:
 
 
 def join_out_of_fold(run: Run, problem: FoldProblem) -> OutOfFold | None:
-    """Join the predictions of a run, which has them no longer; None where there are none."""
+    """Join the predictions of a run; None where there are none."""
     n_folds = problem.folds.folds
     found = {f: r for f, r in run.results.items() if f < n_folds and r.predicted is not None}
     if not found:
@@ -464,8 +451,6 @@ def join_out_of_fold(run: Run, problem: FoldProblem) -> OutOfFold | None:
     order = np.argsort(tested)
     predicted = _joined([result.predicted for result in found.values()])
     probabilities = _joined([result.probabilities for result in found.values()])
-    for result in found.values():
-        result.forget()  # many rows and classes need not be there twice
     rows = tested[order]
     return OutOfFold(
         rows=rows,

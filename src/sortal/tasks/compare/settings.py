@@ -1,32 +1,27 @@
 """What a comparison, and a report on it, is asked for, and how it was done: to do it again.
 
-Each option is declared once, with its default, its description and how one types it. Signatures and
-docstrings of `compare` and `report`, and the options of the commands, follow.
+Signatures and docstrings of `compare` and `report`, and the options of the commands, follow from
+the options here.
 """
 
 from __future__ import annotations
 
-import json
-import math
-from dataclasses import dataclass, field, fields
-from inspect import Parameter, cleandoc, signature
-from textwrap import indent
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, cast
+from dataclasses import dataclass, field
+from math import inf
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from sortal.errors import counted, listed
+from sortal.errors import counted
+from sortal.tasks.options import differing, option
 from sortal.tasks.registry import features_among
 from sortal.tasks.registry import learners as known_learners
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from sortal._typing import CostsLike
     from sortal.tasks.compare.candidates import Candidate
     from sortal.tasks.compare.fold_run import Folds
     from sortal.tasks.registry import SomeClassifier
-
-Task = TypeVar("Task", bound="Callable[..., Any]")
-Asked = TypeVar("Asked", bound="CompareOptions")
 
 MetricName = Literal[
     "accuracy", "balanced_accuracy", "cost", "log_loss", "brier", "roc_auc", "average_precision"
@@ -34,12 +29,11 @@ MetricName = Literal[
 
 
 class Metric(NamedTuple):
-    """What a measure is called, whether more is better, its largest value, and what it rests on."""
+    """What a measure is called, its largest value, and whether more is better."""
 
     words: str
-    higher_is_better: bool
-    highest: float
-    needs: Literal["labels", "probabilities", "scores"]
+    highest: float = 1.0
+    higher_is_better: bool = True
 
     @property
     def head(self) -> str:
@@ -48,47 +42,14 @@ class Metric(NamedTuple):
 
 
 METRICS = {
-    "balanced_accuracy": Metric("balanced accuracy", True, 1.0, "labels"),  # noqa: FBT003
-    "accuracy": Metric("accuracy", True, 1.0, "labels"),  # noqa: FBT003
-    "cost": Metric("mean cost", False, float("inf"), "labels"),  # noqa: FBT003
-    "log_loss": Metric("log loss", False, float("inf"), "probabilities"),  # noqa: FBT003
-    "brier": Metric("Brier score", False, 2.0, "probabilities"),  # noqa: FBT003
-    "roc_auc": Metric("ROC AUC", True, 1.0, "scores"),  # noqa: FBT003
-    "average_precision": Metric("average precision", True, 1.0, "probabilities"),  # noqa: FBT003
+    "balanced_accuracy": Metric("balanced accuracy"),
+    "accuracy": Metric("accuracy"),
+    "cost": Metric("mean cost", inf, higher_is_better=False),
+    "log_loss": Metric("log loss", inf, higher_is_better=False),
+    "brier": Metric("Brier score", 2.0, higher_is_better=False),
+    "roc_auc": Metric("ROC AUC"),
+    "average_precision": Metric("average precision"),
 }
-
-
-@dataclass(frozen=True)
-class Typed:
-    """How an option is typed: its flags, what stands for its value, a line of help, its type."""
-
-    flags: tuple[str, ...]
-    metavar: str | None
-    help: str
-    type: Any
-
-
-@dataclass(frozen=True)
-class Told:
-    """What is known of an option beside its default: its type in words and its description."""
-
-    kind: str
-    text: str
-    typed: Typed | None = None
-
-
-def told(
-    default: object,
-    kind: str,
-    text: str,
-    flag: str = "",
-    help: str = "",  # noqa: A002
-    type: Any = str,  # noqa: A002
-    metavar: str | None = None,
-) -> Any:
-    """An option; one without a flag is for Python only."""
-    typed = Typed(tuple(flag.split()), metavar, help, type) if flag else None
-    return field(default=default, metadata={"told": Told(kind, text, typed)})
 
 
 @dataclass(frozen=True)
@@ -96,189 +57,165 @@ class CompareOptions:
     """The options of `compare`."""
 
     target: str
-    learners: Sequence[str | SomeClassifier] | None = told(
+    learners: Sequence[str | SomeClassifier] | None = option(
         None,
         "names or estimators",
         """Registered learners, also with options, "tree:criterion=gini,max_leaf_nodes=8", or
         estimators that are not fitted; None means all.""",
-        "--learner -l",
         f"Only these of {', '.join(one.name for one in known_learners())}; also with options, "
         "such as tree:max_leaf_nodes=8.",
-        list[str],
         "NAME",
+        flags="--learner -l",
+        type=list[str],
     )
-    baselines: bool | Sequence[str] = told(
-        True,  # noqa: FBT003
+    baselines: bool | Sequence[str] = option(
+        True,
         "bool or names",
         "Models of scikit-learn to compare with, or some of them; they are never recommended.",
-        "--baselines/--no-baselines",
         "Also models of scikit-learn, to compare with.",
-        bool,
     )
-    metric: str | None = told(
+    metric: str | None = option(
         None,
         '{"accuracy", "balanced_accuracy", "cost", "log_loss", "brier", "roc_auc", '
         '"average_precision"}',
         """What models are compared by, and by whose rule they decide. None: the mean cost where
         there are costs, accuracy where the largest class has at most 1.5 times the rows of the
         smallest, else balanced accuracy.""",
-        "--metric -m",
         "What models are compared by; by the classes' sizes if not given.",
-        MetricName,
+        flags="--metric -m",
+        type=MetricName,
     )
-    costs: CostsLike = told(
+    costs: CostsLike = option(
         None,
         "dict or array-like of shape (n_classes, n_classes)",
         """{("yes", "no"): 10} is what it costs to predict "no" where "yes" is true; other errors
         cost 1. Models then decide by, and are compared by, the mean cost.""",
     )
-    require_proba: bool = told(
-        True,  # noqa: FBT003
+    require_proba: bool = option(
+        True,
         "bool",
         "Recommend only models that give probabilities.",
-        "--require-proba/--no-require-proba",
         "Recommend only models that give probabilities.",
-        bool,
     )
-    folds: int | None = told(
+    folds: int | None = option(
         None,
         "int of at least 2",
         "None: 10 up to 20,000 rows, 5 up to 100,000, else 3.",
-        "--folds",
         "Parts of a cross-validation; by the number of rows if not given.",
-        int,
         "N",
+        type=int,
     )
-    repeats: int | None = told(
+    repeats: int | None = option(
         None,
         "int of at least 1",
         "None: 10 below 1,000 rows, 3 below 10,000, else 1.",
-        "--repeats",
         "Cross-validations; by the number of rows if not given.",
-        int,
         "N",
+        type=int,
     )
-    budget: float = told(
+    budget: float = option(
         150.0,
         "float above 0",
         """Seconds of CPU time that each worker may take. A model that would take more than its
         share learns from fewer rows, which is stated.""",
-        "--budget",
         "CPU time of each worker.",
-        float,
         "SECONDS",
     )
-    confidence_level: float = told(
+    confidence_level: float = option(
         0.95,
         "float between 0 and 1",
         "Of the intervals, and of the bound on how far a model is behind.",
-        "--confidence-level",
         "Confidence level of the intervals and bounds.",
-        float,
         "PROPORTION",
     )
-    tune: bool = told(
-        False,  # noqa: FBT003
+    tune: bool = option(
+        False,
         "bool",
         "Choose among a few options of each model by three folds within each training part.",
-        "--tune",
         "Choose a learner's options in each fold.",
-        bool,
     )
-    drop: Sequence[str] = told(
-        (), "names", "Columns to leave out.", "--drop", "Leave a column out.", list[str], "COLUMN"
+    drop: Sequence[str] = option(
+        (),
+        "names",
+        "Columns to leave out.",
+        "Leave a column out.",
+        "COLUMN",
     )
-    use: Sequence[str] = told(
+    use: Sequence[str] = option(
         (),
         "names",
         """Columns to learn from although they look like identifiers, free text or a leak of the
         target; without this they are left out, which is stated.""",
-        "--use",
         "Learn from a column that looks like an identifier, free text or a leak.",
-        list[str],
         "COLUMN",
     )
-    categorical_features: Sequence[str] = told(
+    categorical_features: Sequence[str] = option(
         (),
         "names",
         "Columns of numbers that are names rather than amounts.",
-        "--categorical",
         "Take a column of numbers for names, such as codes.",
-        list[str],
         "COLUMN",
+        flags="--categorical",
     )
-    min_class_rows: int = told(
+    min_class_rows: int = option(
         5,
         "int of at least 1",
         """A class of fewer rows is too small to be judged: models learn it, but rows of it count
         in no measure.""",
-        "--min-class-rows",
         "Classes of fewer rows are rare: they count in no measure.",
-        int,
         "N",
     )
-    merge_rare: str | None = told(
+    merge_rare: str | None = option(
         None,
         "str",
         "Join the classes of fewer than `min_class_rows` rows into one of this name.",
-        "--merge-rare",
         "Join the rare classes into one of this name.",
-        str,
         "NAME",
     )
-    drop_rare: bool = told(
-        False,  # noqa: FBT003
+    drop_rare: bool = option(
+        False,
         "bool",
         "Leave out the rows of the classes of fewer than `min_class_rows` rows.",
-        "--drop-rare",
         "Leave out the rows of rare classes.",
-        bool,
     )
-    groups: str | None = told(
+    groups: str | None = option(
         None,
         "str",
         "A column whose equal values mark rows that belong together: they stay in one fold.",
-        "--groups",
         "Keep rows with equal values of this column in one fold.",
-        str,
         "COLUMN",
     )
-    time: str | None = told(
+    time: str | None = option(
         None,
         "str",
         "A column that orders the rows: models learn from earlier rows and are judged on later.",
-        "--time",
         "Learn from earlier rows by this column, and test on later ones.",
-        str,
         "COLUMN",
     )
-    replay: str | Mapping[str, Any] | None = told(
+    replay: str | Mapping[str, Any] | None = option(
         None,
         "path or dict",
         """What `to_dict` of an earlier comparison gave, or a JSON file of it: the same models run
         on the same folds and numbers of rows, whatever time they take.""",
-        "--replay",
         "Run exactly the models, folds and rows of an earlier JSON result.",
-        str,
         "FILE",
     )
-    random_state: int = told(
+    random_state: int = option(
         0,
         "int from 0 to 2^32 - 1",
         "Which rows fall into which fold.",
-        "--seed",
         "For the folds.",
-        int,
         "N",
+        flags="--seed",
     )
-    n_jobs: int | None = told(
+    n_jobs: int | None = option(
         None,
         "int",
         "Workers, one core each; None means all cores. Scores do not depend on it.",
-        "--jobs",
         "Workers; at most the cores.",
-        int,
         "N",
+        flags="--jobs",
+        type=int,
     )
 
     @property
@@ -301,26 +238,28 @@ class ReportOptions(CompareOptions):
     which code that makes a model again must do.
     """
 
-    include_rows: bool = told(
-        False,  # noqa: FBT003
+    include_rows: bool = option(
+        False,
         "bool",
         """Whether the page may hold rows of the table. Otherwise it holds counts, and models that
         keep rows do not decide in it.""",
-        "--include-rows",
         "Rows of the table may be in the report; else only counts.",
-        bool,
     )
-    min_frequency: int = told(
+    min_frequency: int = option(
         5,
         "int of at least 1",
         """Text that fewer rows have is read as "other", unless rows may be shown, so that neither
         the models nor the report hold it. Class labels stay.""",
-        "--min-frequency",
         "Text that fewer rows have is joined as 'other'; not where rows may be shown.",
-        int,
         "N",
     )
-    title: str | None = told(None, "str", "The heading.", "--title", "The heading.", str, "WORDS")
+    title: str | None = option(
+        None,
+        "str",
+        "The heading.",
+        "The heading.",
+        "WORDS",
+    )
     reading: Mapping[str, Any] = field(default_factory=dict)
     joins: bool = False
 
@@ -329,169 +268,12 @@ class ReportOptions(CompareOptions):
 
         How many cores work is left out: it changes no score.
         """
-        given = differing(vars(self))
+        given = differing(ReportOptions, vars(self))
         return {name: value for name, value in given.items() if name not in ("target", "n_jobs")}
 
     def fitting(self) -> dict[str, object]:
         """The options among these that `fit` and `working` take, too."""
         return {name: value for name, value in self.named().items() if name in SELECTION}
-
-
-def options_of(options: type[Any]) -> list[tuple[str, object, Any, Told]]:
-    """Name, default, annotation and description of each option of a record."""
-    return [(f.name, f.default, f.type, f.metadata["told"]) for f in fields(options) if f.metadata]
-
-
-def takes(options: type[Any], *more: str) -> Callable[[Task], Task]:
-    """A function that takes these options by name: its signature and its docstring list them.
-
-    `more` names what stands for further keywords, if it takes any.
-    """
-
-    def declared(function: Task) -> Task:
-        own = signature(function)
-        kept = [p for p in own.parameters.values() if p.kind is not Parameter.VAR_KEYWORD]
-        known = [
-            Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
-            for name, default, kind, _ in options_of(options)
-        ]
-        rest = [Parameter(name, Parameter.VAR_KEYWORD) for name in more]
-        order = sorted([*kept[:2], *known, *kept[2:], *rest], key=lambda p: p.kind)
-        vars(function)["__signature__"] = own.replace(parameters=order)
-        described = [
-            f"{name} : {one.kind}, default={default!r}\n{indent(cleandoc(one.text), '    ')}"
-            for name, default, _, one in options_of(options)
-        ]
-        text = indent("\n".join(described), "    ").lstrip()
-        function.__doc__ = (function.__doc__ or "").replace("OPTIONS", text)
-        return function
-
-    return declared
-
-
-def read_options(kind: type[Asked], target: str, given: Mapping[str, Any]) -> Asked:
-    """The record of options that were given by name; a name alone may stand for a list of one."""
-    known = {name: default for name, default, _, _ in options_of(kind)}
-    for name in given:
-        if name not in known:
-            raise TypeError(
-                f"There is no option {name!r}: there are {listed(list(known), most=40)}."
-            )
-    listed_ones = {name for name, default in known.items() if default == ()}
-    values: dict[str, Any] = {
-        name: (value,) if name in listed_ones and isinstance(value, str) else value
-        for name, value in given.items()
-    }
-    return kind(target, **values)
-
-
-def differing(given: Mapping[str, object]) -> dict[str, object]:
-    """Options that are given and differ from their defaults, in the order of the functions."""
-    different = {}
-    for name, default, _, _ in options_of(ReportOptions):
-        value = given.get(name)
-        value = tuple(value) if isinstance(value, list) and default == () else value
-        same = type(value) is type(default) and value == default
-        if value is not None and not same:
-            different[name] = list(value) if isinstance(value, tuple) else value
-    return different
-
-
-# --- Options as one types them -------------------------------------------------------------------
-
-
-def _flag(name: str) -> str:
-    """The long flag of an option."""
-    typed = {known: one.typed for known, _, _, one in options_of(ReportOptions)}.get(name)
-    flags = (f"--{name.replace('_', '-')}",) if typed is None else typed.flags
-    return flags[0].partition("/")[0]
-
-
-def as_typed(options: Mapping[str, Any]) -> list[str]:
-    """Options as one types them; those that are None, and the format of a file, are not typed."""
-    words: list[str] = []
-    for name, value in options.items():
-        flag = _flag(name)
-        if name == "costs" and value is not None:
-            words += cost_words(value)
-        elif name == "na_values":
-            words += [flag, ",".join(value)]
-        elif isinstance(value, bool):
-            words.append(flag if value else flag.replace("--", "--no-", 1))
-        elif isinstance(value, list | tuple):
-            words += [word for one in value for word in (flag, str(one))]
-        elif value is not None and name != "format":
-            words += [flag, str(value)]
-    return words
-
-
-def cost_words(costs: CostsLike) -> list[str]:
-    """Costs as one types them, by the names of classes; (label, None) is a threshold of a class."""
-    if isinstance(costs, str):
-        return ["--cost", costs]
-    words: list[str] = []
-    for (true, predicted), cost in dict(cast("Mapping[Any, float]", costs)).items():
-        number = str(cost).removesuffix(".0")
-        words += (
-            ["--threshold", f"{_label(true)}={1 / (1 + cost):.10g}"]
-            if predicted is None
-            else ["--cost", f"{_label(true)}->{_label(predicted)}={number}"]
-        )
-    return words
-
-
-def _label(label: object) -> str:
-    """A class as costs name it, in quotes where it would be read otherwise."""
-    text = str(label)
-    plain = text and text == text.strip() and "->" not in text and not text.startswith('"')
-    return text if plain else json.dumps(text, ensure_ascii=False)
-
-
-# --- Calls as Python code ------------------------------------------------------------------------
-
-# Longer calls have one argument a line.
-_WIDTH = 88
-
-
-class Name(str):
-    """A variable, which stands in code as it is."""
-
-    __slots__ = ()
-
-
-TABLE = Name("table")
-
-
-def call(function: str, *given: object, **named: object) -> str:
-    """A call with these values as its arguments, one a line where it is long."""
-    line = in_one_line(function, *given, **named)
-    if len(line) <= _WIDTH:
-        return line
-    inner = "".join(f"    {part},\n" for part in _arguments(given, named))
-    return f"{function}(\n{inner})"
-
-
-def in_one_line(function: str, *given: object, **named: object) -> str:
-    """The same in one line, however long."""
-    return f"{function}({', '.join(_arguments(given, named))})"
-
-
-def _arguments(given: Sequence[object], named: Mapping[str, object]) -> list[str]:
-    return [
-        *(_code_of(value) for value in given),
-        *(f"{name}={_code_of(value)}" for name, value in named.items()),
-    ]
-
-
-def _code_of(value: object) -> str:
-    """A value as it stands in code; infinities and NaN have no name of their own there."""
-    if isinstance(value, Name):
-        return str(value)
-    if isinstance(value, float) and not math.isfinite(value):
-        return f"float({str(value)!r})"
-    if isinstance(value, dict):
-        return f"{{{', '.join(f'{name!r}: {_code_of(item)}' for name, item in value.items())}}}"
-    return repr(value)
 
 
 # --- How a comparison was done ------------------------------------------------------------------

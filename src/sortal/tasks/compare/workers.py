@@ -75,20 +75,9 @@ def read_messages(pipe: IO[bytes]) -> Iterator[bytes]:
         yield message
 
 
-def pack(thing: object, by_value: bool = False) -> bytes:
-    """A thing as bytes; a class by the name of its module, or whole."""
-    module = sys.modules.get(getattr(_class_in(thing), "__module__", ""))
-    if not by_value or module is None:
-        return bytes(cloudpickle.dumps(thing))
-    cloudpickle.register_pickle_by_value(module)
-    try:
-        return bytes(cloudpickle.dumps(thing))
-    finally:
-        cloudpickle.unregister_pickle_by_value(module)
-
-
-def _class_in(candidate: object) -> object:
-    return getattr(getattr(candidate, "learner", None), "estimator", None)
+def pack(thing: object) -> bytes:
+    """A thing as bytes; what a script defines travels whole."""
+    return bytes(cloudpickle.dumps(thing))
 
 
 class Worker:

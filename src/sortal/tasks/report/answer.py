@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sortal.errors import agreed, counted
-from sortal.tasks.compare.candidates import CONSTANT
-from sortal.tasks.compare.settings import METRICS, as_typed
+from sortal.tasks.baselines import CONSTANT
+from sortal.tasks.compare.settings import METRICS
+from sortal.tasks.options import as_typed
 from sortal.tasks.report.errors import about_percent
 from sortal.tasks.report.reproduce import can_type_costs
 from sortal.tasks.show import some_of

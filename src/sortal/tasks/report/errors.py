@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 from math import asin, copysign, isnan, sqrt
 from typing import TYPE_CHECKING, Any, Self
 
@@ -16,9 +15,8 @@ from sortal.data.columns import MISSING, CategoryColumn
 from sortal.data.sources import read_column, read_table
 from sortal.errors import agreed, counted
 from sortal.evaluation import Confusion
-from sortal.records import render as faces
-from sortal.records.render import fold, moment_text, number_text, page
-from sortal.records.tables import Table, unique
+from sortal.records.render import moment_text, number_text
+from sortal.records.tables import Record, Sentences, Shown, Table, fields_of, framed, sheet, unique
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,7 +25,7 @@ if TYPE_CHECKING:
 
     from sortal._typing import Codes, Float, Mask, Places, TableLike
     from sortal.data.columns import Value
-    from sortal.records.tables import Cell
+    from sortal.records.tables import Cell, Piece
     from sortal.tasks.compare.run import OutOfFold
 
 
@@ -48,7 +46,7 @@ _LONGEST = 40
 
 
 @dataclass(frozen=True)
-class Difference:
+class Difference(Record):
     """A column in which some rows differ from others.
 
     Of numbers `here` and `there` are medians; of categories, and of missing values, the shares of
@@ -77,10 +75,6 @@ class Difference:
         shares = f"{about_percent(self.here)} against {about_percent(self.there)}"
         what = "missing" if self.kind == "missing" else self.value
         return f"{self.column!r} is {often} often {what} ({shares})"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers and strings."""
-        return dict(vars(self))
 
 
 def about_percent(share: float) -> str:
@@ -258,7 +252,7 @@ _SURE = (0.9, 0.99)
 
 
 @dataclass(frozen=True)
-class ConfusionDetail:
+class ConfusionDetail(Record):
     """A frequent confusion, and what tells its rows from correct ones of the same class."""
 
     true: Cell
@@ -267,6 +261,8 @@ class ConfusionDetail:
     share: float
     n_right: int
     differences: tuple[Difference, ...]
+
+    SAYS = ("true", "predicted", "n", "share", "differences", "sentence")
 
     @property
     def sentence(self) -> str:
@@ -285,17 +281,6 @@ class ConfusionDetail:
             )
         told = "; ".join(difference.words for difference in self.differences)
         return f"{head} Compared with those predicted correctly: {told}."
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain lists, numbers and strings."""
-        return {
-            "true": self.true,
-            "predicted": self.predicted,
-            "n": self.n,
-            "share": self.share,
-            "differences": [one.to_dict() for one in self.differences],
-            "sentence": self.sentence,
-        }
 
 
 @dataclass(frozen=True)
@@ -325,7 +310,7 @@ def _about(n: float) -> str:
 
 
 @dataclass(frozen=True, repr=False)
-class ErrorAnalysis:
+class ErrorAnalysis(Shown):
     """Errors of predictions for rows that the model had not seen.
 
     `confusing` has the most frequent confusions with what tells them, `pairs` more of them as a
@@ -365,23 +350,23 @@ class ErrorAnalysis:
         confusion = Confusion.of(kept.truth, kept.predicted, classes)
         if not confusion.n_wrong:
             return cls(confusion.n, 0, (), None, _sure(kept), None, (), None)
-        backend = str(nw.from_native(X, eager_only=True).implementation)
         worst = _worst(kept, confusion)
         at = kept.rows[worst]
         numbers = 1 + (at if places is None else places[at])
-        return cls(
+        made = cls(
             n=confusion.n,
             n_wrong=confusion.n_wrong,
             confusing=_confusing(
                 kept, confusion, ComparedColumns(X, categorical_features, kept.rows)
             ),
-            pairs=confusion.pairs_table(_LISTED, backend),
+            pairs=confusion.pairs_table(_LISTED),
             sure=_sure(kept),
-            worst=_worst_table(kept, confusion, worst, numbers, backend),
+            worst=_worst_table(kept, confusion, worst, numbers),
             places=tuple(at.tolist()),
-            cells=_cells(X, at, numbers, backend) if rows else None,
+            cells=_cells(X, at, numbers) if rows else None,
             notes=_notes(confusion),
         )
+        return framed(made, str(nw.from_native(X, eager_only=True).implementation))
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -403,38 +388,11 @@ class ErrorAnalysis:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists, numbers and strings, ready for JSON."""
-        return {
-            "rows": self.n,
-            "wrong": self.n_wrong,
-            "confusing": [one.to_dict() for one in self.confusing],
-            "sure": [dict(vars(one)) for one in self.sure],
-            "tables": [table.to_dict() for table in self.tables],
-            "notes": list(self.notes),
-        }
+        own = fields_of(self, "confusing", "sure", "tables", "notes")
+        return {"rows": self.n, "wrong": self.n_wrong, **own}
 
-    def to_text(self, width: int | None = None) -> str:
-        """What is printed; with `width`, in lines that are no longer."""
-        words = fold("\n".join(self.sentences), width)
-        return faces.join_text("", [words, *(table.to_text(width) for table in self.tables)])
-
-    def to_markdown(self, level: int = 3) -> str:
-        """The same in Markdown, tables under headings of this level."""
-        words = "\n".join(f"- {faces.marked(words)}" for words in self.sentences)
-        return faces.join_text("", [words, *(one.to_markdown(level) for one in self.tables)])
-
-    def to_html(self) -> str:
-        """A whole page."""
-        return page("Errors", self._repr_html_())
-
-    def __str__(self) -> str:
-        return self.to_text()
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        items = "".join(f"<li>{escape(words)}</li>" for words in self.sentences)
-        tables = [table._repr_html_() for table in self.tables]
-        return faces.join_html("", [f"<ul>{items}</ul>", *tables])
+    def _pieces(self) -> Sequence[Piece]:
+        return Sentences(self.sentences, listed=True), *self.tables
 
 
 def _confusing(
@@ -479,28 +437,24 @@ def _worst(kept: OutOfFold, confusion: Confusion) -> Places:
     return wrong[order[:_ROWS]]
 
 
-def _worst_table(
-    kept: OutOfFold, confusion: Confusion, worst: Places, numbers: Places, backend: str
-) -> Table:
+def _worst_table(kept: OutOfFold, confusion: Confusion, worst: Places, numbers: Places) -> Table:
     labels = confusion.classes
-    columns: list[list[Cell]] = [
-        numbers.tolist(),
-        [labels[k] for k in kept.truth[worst]],
-        [labels[k] for k in kept.predicted[worst]],
-    ]
-    heads = ["row", "true", "predicted"]
+    said, true = kept.predicted[worst], kept.truth[worst]
+    columns: dict[str, Any] = {
+        "row": numbers,
+        "true": [labels[k] for k in true],
+        "predicted": [labels[k] for k in said],
+    }
     title = "Rows of the most frequent confusions"
     if kept.probabilities is not None:
         title = "The rows predicted wrongly with the most probability"
-        heads += ["P(predicted)", "P(true)"]
-        columns += [kept.probabilities[worst, kept.predicted[worst]].tolist()]
-        columns += [kept.probabilities[worst, kept.truth[worst]].tolist()]
+        columns["P(predicted)"] = kept.probabilities[worst, said]
+        columns["P(true)"] = kept.probabilities[worst, true]
     cut = f" ({len(worst)} of {confusion.n_wrong:,})" if len(worst) < confusion.n_wrong else ""
-    rows = tuple(zip(*columns, strict=True))
-    return Table("worst", f"{title}{cut}", tuple(heads), rows, "", backend)
+    return sheet("worst", f"{title}{cut}", columns)
 
 
-def _cells(X: IntoDataFrame, at: Places, numbers: Places, backend: str) -> Table:
+def _cells(X: IntoDataFrame, at: Places, numbers: Places) -> Table:
     """These rows as the table has them."""
     frame = nw.from_native(X, eager_only=True)
     names = unique(["row", *map(str, frame.columns)])
@@ -508,7 +462,7 @@ def _cells(X: IntoDataFrame, at: Places, numbers: Places, backend: str) -> Table
     cells = tuple(
         (number, *map(_cell, row)) for number, row in zip(numbers.tolist(), rows, strict=True)
     )
-    return Table("cells", "What these rows hold", names, cells, "", backend)
+    return Table("cells", "What these rows hold", names, cells)
 
 
 def _cell(value: object) -> Cell:

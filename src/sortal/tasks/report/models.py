@@ -12,7 +12,7 @@ import numpy as np
 
 from sortal.errors import SortalWarning, counted
 from sortal.evaluation import Confusion, Reliability, Roc
-from sortal.records.tables import Table
+from sortal.records.tables import Table, framed
 from sortal.tasks.compare.fold_run import one_line
 from sortal.tasks.fit import remember_call
 from sortal.tasks.registry import features_among
@@ -190,11 +190,8 @@ def with_neighbors(
             cells.append((*told, labels[near], float(distances[i, j])))
     heads = ("row", "true", "neighbor", "its class", "distance")
     title = f"The nearest rows of these, up to {depth} each"
-    return replace(errors, near=Table("near", title, heads, tuple(cells), "", _backend(frame)))
-
-
-def _backend(frame: nw.DataFrame[Any]) -> str:
-    return str(frame.implementation)
+    found = Table("near", title, heads, tuple(cells))
+    return framed(replace(errors, near=found), str(frame.implementation))
 
 
 # --- What is shown of long things: the part that says most, with words on the rest ---------------

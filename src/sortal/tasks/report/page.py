@@ -39,11 +39,10 @@ from sortal.discriminants.browser import (
     describe_fisher,
     describe_indicator,
     describe_linear,
-    describe_quadratic,
 )
-from sortal.discriminants.fisher.learn import FisherModel
-from sortal.discriminants.linear.learn import IndicatorModel, LinearModel
-from sortal.discriminants.quadratic.learn import QuadraticModel
+from sortal.discriminants.fisher import FisherModel
+from sortal.discriminants.learn import LinearModel
+from sortal.discriminants.regression import IndicatorModel
 from sortal.errors import ParameterError, counted
 from sortal.plotting.axes import color
 from sortal.records.render import PagePart, cell_text, is_words, plain
@@ -199,7 +198,6 @@ _KINDS: Final[dict[type, Callable[[Any], BrowserModel]]] = {
     FisherModel: describe_fisher,
     IndicatorModel: describe_indicator,
     LinearModel: describe_linear,
-    QuadraticModel: describe_quadratic,
     FittedTree: describe_tree,
 }
 
@@ -224,21 +222,19 @@ def decider(
     """Plain data, ready for JSON, or None for a model of a kind that no page can decide by.
 
     `missing` and `unknown` are the estimator's policies, of which "error" matters here, and `costs`
-    its costs (a tree has its own). What rows with missing values need is left out (`with_missing`
-    is False) where all would take more than `most_bytes`; `model` is None where the rest still
-    does.
+    its costs (a tree has its own). `model` is None where it would take more than `most_bytes`.
     """
     described = describe(model)
     if described is None:
         return None
-    kept = _fitting(described, most_bytes)
+    fits = packed_bytes(described.numbers) <= most_bytes
     given = model.costs if isinstance(model, TreeModel) else costs
     if isinstance(model, FisherModel | IndicatorModel) and model.prior is None:
         given = None  # of two classes the functions have them in
     return {
         "kind": described.kind,
-        "model": kept,
-        "with_holes": described.missing is None or "holes" in (kept or {}),
+        "model": dict(described.numbers) if fits else None,
+        "with_holes": not described.whole_rows,
         "classes": [plain(label) for label in model.classes],
         "colors": [color(k) for k in range(len(model.classes))],
         "costs": None if given is None else pack(np.asarray(given, dtype=np.float64)),
@@ -248,21 +244,10 @@ def decider(
     }
 
 
-def _fitting(described: BrowserModel, most_bytes: int) -> dict[str, Any] | None:
-    """As many of a model's numbers as there is room for; None where there is not enough."""
-    numbers = dict(described.numbers)
-    missing = {} if described.missing is None else {"holes": described.missing}
-    short = {name: item for name, item in numbers.items() if name not in described.spared}
-    for kept in (numbers | missing, short | missing, numbers):
-        if packed_bytes(kept) <= most_bytes:
-            return kept
-    return None
-
-
 # Deciding as a part of a page: a form for a row, and where the script says what the model says.
 
 # The files of the script, in any order.
-SCRIPTS: Final = ("cells.js", "decide_numbers.js", "decide_models.js", "decide.js")
+SCRIPTS: Final = ("cells.js", "decide_models.js", "decide.js")
 
 _NAME: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
@@ -307,6 +292,7 @@ def decide_part(
             fields=fields,
             starts=[label for label, _ in starts],
             fits=data["model"] is not None,
+            with_holes=data["with_holes"],
             code=code,
         )
     )

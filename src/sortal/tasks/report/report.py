@@ -12,7 +12,8 @@ from sortal.data.atomic_write import replace_file
 from sortal.decision.options import choose
 from sortal.errors import ParameterError
 from sortal.records.render import fold
-from sortal.tasks.compare.settings import ReportOptions, read_options, takes
+from sortal.tasks.compare.settings import ReportOptions
+from sortal.tasks.options import read_options, takes
 from sortal.tasks.report.gather import gather, plain_facts
 from sortal.tasks.tables import ReadOptions, open_table
 

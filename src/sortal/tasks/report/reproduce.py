@@ -13,13 +13,13 @@ import sortal
 from sortal.base.classifier import TableClassifier
 from sortal.base.save import parts_of
 from sortal.records.tables import Table
-from sortal.tasks.compare.settings import TABLE, as_typed, call, in_one_line
+from sortal.tasks.compare.settings import ReportOptions
+from sortal.tasks.options import TABLE, as_typed, call, in_one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sortal.tasks.compare.candidates import Candidate
-    from sortal.tasks.compare.settings import ReportOptions
     from sortal.tasks.registry import FittedClassifier
     from sortal.tasks.report.models import FittedLearner
     from sortal.tasks.tables import FileTable
@@ -126,7 +126,7 @@ def command(wishes: ReportOptions, named: Mapping[str, Any], file: FileTable) ->
     if not can_type_costs(wishes) or not whole or "format" in wishes.reading:
         return ""
     words = ["sortal", "report", _path(file), "--target", wishes.target]
-    words += [*as_typed(named), *as_typed(wishes.reading)]
+    words += [*as_typed(named, ReportOptions), *as_typed(wishes.reading)]
     return shlex.join([*words, "-o", "report.html"])
 
 

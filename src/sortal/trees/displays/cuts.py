@@ -21,7 +21,7 @@ from sortal.plotting.axes import (
     write_legend,
     write_title,
 )
-from sortal.plotting.boundaries import (
+from sortal.plotting.curves import (
     are_apart,
     best_text,
     curve_style,

@@ -47,7 +47,8 @@ if TYPE_CHECKING:
     from sortal.pictures import Pictures
     from sortal.records.tables import Cell
     from sortal.trees.cost_complexity import CostComplexityPath
-    from sortal.trees.drawing.layout import Box, Drawing
+    from sortal.trees.drawing.boxes import Box
+    from sortal.trees.drawing.layout import Drawing
     from sortal.trees.readable import ReadableTree
 
     Handle = Artist | ErrorbarContainer
@@ -61,11 +62,11 @@ _MOST_INCHES = 100
 
 _HATCHES = {
     "plain": "",
-    "stripes": "//////",
-    "dots": "......",
-    "lines": "------",
-    "grid": "++++++",
-    "crosses": "xxxxxx",
+    "stripes": "///",
+    "dots": "..",
+    "lines": "---",
+    "grid": "+++",
+    "crosses": "xxx",
 }
 
 

@@ -190,40 +190,50 @@ class ClassMark:
     n: float
 
 
-class Item(NamedTuple):
-    """A node to be drawn; `parent` and `end` are places in the list of items, which is in preorder.
+class Box(NamedTuple):
+    """A node to be drawn; `parent` and `end` are places in the list of boxes, which is in preorder.
 
-    `end` is the place after the last item below. `condition` is on the edge from the parent,
-    `sentence` the same in full. `is_cut`: what is below is not among the items. `parts` are what
-    the bar shows: n, by the shares of the classes.
+    `end` is the place after the last box below. `lines` are shortened, `title` has all facts.
+    `condition` is on the edge from the parent, `sentence` the same in full. `cut`: what is below is
+    not among the boxes. `counts` are pairs of a class (its place) and its weight, without those
+    that have none; `parts`, of which the bar is made, are n by the shares of the classes. Where it
+    stands, how high it is, and how many leaves below are left out (`more`), is arranged later.
     """
 
     node: int
     parent: int
     end: int
     depth: int
-    is_leaf: bool
-    is_cut: bool
+    leaf: bool
+    cut: bool
     leaves: int
-    lines: tuple[str, str]
-    title: str
     label: int
     n: float
     counts: Counts
     parts: Counts
+    lines: tuple[str, ...]
+    title: str
     width: int
     condition: str
     sentence: str
+    x: int
+    y: int
+    height: int
+    more: int
+
+
+# Of a box that is yet to be placed.
+_NO_PLACE: Final = (0, 0, 0, 0)
 
 
 @dataclass(frozen=True)
 class Sketch:
-    """The items, how many nodes and leaves the whole tree has, and the room for conditions.
+    """The boxes, how many nodes and leaves the whole tree has, and the room for conditions.
 
     `room[d]` is as wide as the widest condition on an edge that leads to depth d.
     """
 
-    items: tuple[Item, ...]
+    items: tuple[Box, ...]
     room: tuple[int, ...]
     orientation: Orientation
     marks: tuple[ClassMark, ...]
@@ -260,7 +270,7 @@ def sketch_tree(model: TreeModel, max_depth: int | None, orientation: Orientatio
     return Sketch(items, tuple(room), orientation, marks, n_classes, model.n_nodes, model.n_leaves)
 
 
-def leaf_lines(model: TreeModel, items: Sequence[Item]) -> list[tuple[str, str]]:
+def leaf_lines(model: TreeModel, items: Sequence[Box]) -> list[tuple[str, str]]:
     """What boxes say where their nodes are leaves: the class, the weight and the purity."""
     labels = {k: _leaf_label(plain(model.classes[k])) for k in {item.label for item in items}}
     purity = model.purity()[[item.node for item in items]].tolist()
@@ -268,7 +278,7 @@ def leaf_lines(model: TreeModel, items: Sequence[Item]) -> list[tuple[str, str]]
     return [(labels[item.label], _leaf_fact(item.n, share)) for item, share in pairs]
 
 
-def leaf_widths(model: TreeModel, items: Sequence[Item]) -> list[int]:
+def leaf_widths(model: TreeModel, items: Sequence[Box]) -> list[int]:
     """How wide these boxes are."""
     pairs = zip(items, leaf_lines(model, items), strict=True)
     return [_box_width(lines, item.node, is_leaf=True) for item, lines in pairs]
@@ -317,64 +327,61 @@ class _SketchedNodes:
         self.model = model
         depths = model.depths()
         deepest = int(depths.max()) if max_depth is None else max_depth
-        self.nodes = np.flatnonzero(depths <= deepest)
-        place = np.full(model.n_nodes + 1, len(self.nodes))
-        place[self.nodes] = np.arange(len(self.nodes))
+        nodes = np.flatnonzero(depths <= deepest)
+        place = np.full(model.n_nodes + 1, len(nodes))
+        place[nodes] = np.arange(len(nodes))
         # the place of a node that is not drawn is that of the next one drawn
         place = np.minimum.accumulate(place[::-1])[::-1]
-        self.depth = depths[self.nodes].tolist()
-        self.leaf = (model.kind[self.nodes] == LEAF).tolist()
-        self.cut = ((depths == deepest) & (model.kind != LEAF))[self.nodes].tolist()
+        parents, weights = model.parents()[nodes], model.counts()[nodes]
+        n = weights.sum(axis=1)
+        self.leaf = (model.kind[nodes] == LEAF).tolist()
+        self.cut = ((depths == deepest) & (model.kind != LEAF))[nodes].tolist()
         self.n_ends = sum(self.leaf) + sum(self.cut)
-        parents = model.parents()[self.nodes]
-        self.parent = np.where(parents < 0, -1, place[parents]).tolist()
-        self.end = place[model.ends()[self.nodes]].tolist()
-        self.leaves = model.leaves_below()[self.nodes].tolist()
-        self.labels = model.labels()[self.nodes].tolist()
-        weights = model.counts()[self.nodes]
-        self.n = weights.sum(axis=1).tolist()
-        self.counts = _present(weights)
-        self.shares = model.plain_shares()[self.nodes]
-        parts = self.shares * weights.sum(axis=1, keepdims=True)
-        self.parts = self.counts if model.factors is None else _present(parts)
-        self.purity = model.purity()[self.nodes].tolist()
+        self.nodes, self.leaves = nodes.tolist(), model.leaves_below()[nodes].tolist()
+        self.labels, self.n, self.counts = (
+            model.labels()[nodes].tolist(),
+            n.tolist(),
+            _present(weights),
+        )
+        self.shares = model.plain_shares()[nodes]
+        parts = _present(self.shares * n[:, None]) if model.factors is not None else self.counts
+        self.purity = model.purity()[nodes].tolist()
         self.classes = [plain(label) for label in model.classes]
+        # as in `Box`
+        self.facts = (
+            self.nodes,
+            np.where(parents < 0, -1, place[parents]).tolist(),
+            place[model.ends()[nodes]].tolist(),
+            depths[nodes].tolist(),
+            self.leaf,
+            self.cut,
+            self.leaves,
+            self.labels,
+            self.n,
+            self.counts,
+            parts,
+        )
 
-    def items(self, *, aligned: bool) -> Iterator[Item]:
-        """The items; `aligned`, those of one depth have one width."""
+    def items(self, *, aligned: bool) -> Iterator[Box]:
+        """The boxes; `aligned`, those of one depth have one width."""
         branches = self._branches()
-        lines = [self._lines(i, t) for i, t in enumerate(self.nodes.tolist())]
+        lines = [self._lines(i, t) for i, t in enumerate(self.nodes)]
         widths = [self._width(i, pair) for i, pair in enumerate(lines)]
+        depths = self.facts[3]
         if aligned:
-            widest = [0] * (max(self.depth) + 1)
-            for depth, width in zip(self.depth, widths, strict=True):
+            widest = [0] * (max(depths) + 1)
+            for depth, width in zip(depths, widths, strict=True):
                 widest[depth] = max(widest[depth], width)
-            widths = [widest[depth] for depth in self.depth]
-        for i, t in enumerate(self.nodes.tolist()):
-            condition, sentence = branches.get(t, ("", ""))
-            yield Item(
-                node=t,
-                parent=self.parent[i],
-                end=self.end[i],
-                depth=self.depth[i],
-                is_leaf=self.leaf[i],
-                is_cut=self.cut[i],
-                leaves=self.leaves[i],
-                lines=lines[i],
-                title=self._title(i, t, sentence),
-                label=self.labels[i],
-                n=self.n[i],
-                counts=self.counts[i],
-                parts=self.parts[i],
-                width=widths[i],
-                condition=condition,
-                sentence=sentence,
-            )
+            widths = [widest[depth] for depth in depths]
+        for i, facts in enumerate(zip(*self.facts, strict=True)):
+            condition, sentence = branches.get(facts[0], ("", ""))
+            words = lines[i], self._title(i, facts[0], sentence), widths[i], condition, sentence
+            yield Box._make((*facts, *words, *_NO_PLACE))
 
     def _branches(self) -> dict[int, tuple[str, str]]:
         """By child: what is on the edge that leads to it, shortened and in full."""
         model, told = self.model, {}
-        for i, t in enumerate(self.nodes.tolist()):
+        for i, t in enumerate(self.nodes):
             if self.leaf[i] or self.cut[i]:
                 continue
             below = model.below(t).tolist()
@@ -397,7 +404,7 @@ class _SketchedNodes:
     def _width(self, i: int, lines: tuple[str, str]) -> int:
         """The widest line, also that which a test has where what is below it is left out."""
         last = 0 if self.leaf[i] else text_width(more_leaves(self.leaves[i]), SMALL) + 2 * PAD
-        return max(_box_width(lines, int(self.nodes[i]), is_leaf=self.leaf[i]), last)
+        return max(_box_width(lines, self.nodes[i], is_leaf=self.leaf[i]), last)
 
     def _title(self, i: int, t: int, sentence: str) -> str:
         """All facts of a node, a line each."""

@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from sortal.trees.cost_complexity import CostComplexityPath
-    from sortal.trees.drawing.boxes import Item, Sketch
+    from sortal.trees.drawing.boxes import Box, Sketch
     from sortal.trees.drawing.layout import Drawing
     from sortal.trees.model import TreeModel
 
@@ -241,9 +241,9 @@ class NestedTrees:
             "told": [stop.told() for stop in self.stops],
             "leaves": [stop.leaves for stop in self.stops],
             "opens": [int(self.places[item.node]) for item in items],
-            "short": ["" if item.is_leaf else short for item, (_, short) in pairs],
+            "short": ["" if item.leaf else short for item, (_, short) in pairs],
             "label": {item.label: label for item, (label, _) in pairs},
-            "hidden": {i: self._hidden(item.node) for i, item in enumerate(items) if item.is_cut},
+            "hidden": {i: self._hidden(item.node) for i, item in enumerate(items) if item.cut},
             "at": [[x, y] for x, y in self._points(self._heights())],
         }
 
@@ -445,7 +445,7 @@ class _View:
         self.whole = arrange(self.drawn)
         self.closed = _closed_at_first(self.drawn)
         items = self.drawn.items
-        asking = [item.node for item in items if not item.is_leaf and not item.is_cut]
+        asking = [item.node for item in items if not item.leaf and not item.cut]
         self.fields = fields_of(model, asking if with_form else [], values)
 
     def part(self, name: str, title: str, text: str, follows: str) -> PagePart:
@@ -486,7 +486,7 @@ class _View:
 
 def _closed_at_first(drawn: Sketch) -> set[int]:
     """Nodes that ask, from the depth on at which few ends are left."""
-    is_end = [item.is_leaf or item.is_cut for item in drawn.items]
+    is_end = [item.leaf or item.cut for item in drawn.items]
     depths = [item.depth for item in drawn.items]
     depth = depth_with_ends(depths, is_end, _ENDS_AT_FIRST)
     return {i for i, end in enumerate(is_end) if not end and depths[i] >= depth}
@@ -497,17 +497,17 @@ def _data(model: TreeModel, drawn: Sketch, fields: list[FormField], prefix: str)
     items = drawn.items
     told = [told_counts(item.parts) for item in items]
     names = [plain(name) for name in model.schema.names]
-    asked = [-1 if item.is_leaf else int(model.attribute[item.node]) for item in items]
+    asked = [-1 if item.leaf else int(model.attribute[item.node]) for item in items]
     place = {j: at for at, j in enumerate(sorted({j for j in asked if j >= 0}))}
-    nodes = [-1 if item.is_cut or item.is_leaf else item.node for item in items]
+    nodes = [-1 if item.cut or item.leaf else item.node for item in items]
     shown = {item.label for item in items} | {k for counts in told for k, _ in counts}
     return {
         "look": LOOK | {"pad": PAD, "gray": GRAY},
         "orientation": drawn.orientation,
         "room": drawn.room,
         **_columns(items, "node", "parent", "end", "depth"),
-        "leaf": [int(item.is_leaf) for item in items],
-        "cut": [int(item.is_cut) for item in items],
+        "leaf": [int(item.leaf) for item in items],
+        "cut": [int(item.cut) for item in items],
         **_columns(items, "leaves", "lines"),
         "facts": [item.title.partition("\n")[2] for item in items],
         **_columns(items, "label", "n"),
@@ -524,7 +524,7 @@ def _data(model: TreeModel, drawn: Sketch, fields: list[FormField], prefix: str)
     }
 
 
-def _columns(items: Sequence[Item], *names: str) -> dict[str, list[object]]:
+def _columns(items: Sequence[Box], *names: str) -> dict[str, list[object]]:
     return {name: [getattr(item, name) for item in items] for name in names}
 
 

@@ -23,7 +23,7 @@ from sortal.trees.drawing.boxes import (
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from sortal.trees.drawing.boxes import ClassMark, Counts, Item, Orientation, Sketch
+    from sortal.trees.drawing.boxes import Box, ClassMark, Orientation, Sketch
     from sortal.trees.model import TreeModel
 
     Point = tuple[int, int]
@@ -163,29 +163,6 @@ LOOK: Final = {
 }
 
 
-class Box(NamedTuple):
-    """A node; `lines` are shortened, `title` has all facts, `more` leaves below are left out.
-
-    `counts` are pairs of a class (its place) and its weight, without those that have none;
-    `parts`, of which the bar is made, are n by the shares of the classes.
-    """
-
-    node: int
-    x: int
-    y: int
-    width: int
-    height: int
-    lines: tuple[str, ...]
-    title: str
-    label: int
-    n: float
-    counts: Counts
-    parts: Counts
-    leaf: bool
-    depth: int
-    more: int
-
-
 class Edge(NamedTuple):
     """The line from a node to one below it (by their numbers), and what is written on it.
 
@@ -263,21 +240,18 @@ def arrange(drawn: Sketch, closed: Collection[int] = frozenset()) -> Drawing:
     shown = _visible(drawn, frozenset(closed))
     items = [drawn.items[i] for i in shown]
     more = [
-        item.leaves if item.is_cut or i in closed else 0
-        for i, item in zip(shown, items, strict=True)
+        item.leaves if item.cut or i in closed else 0 for i, item in zip(shown, items, strict=True)
     ]
-    boxes = _boxes(drawn, items, _parents(shown, items), more)
-    by_node = {box.node: box for box in boxes}
-    lines = [
-        _edge(drawn, item, by_node[drawn.items[item.parent].node], by_node[item.node])
-        for item in items[1:]
-    ]
-    shown_leaves = sum(item.is_leaf for item in items)
+    parents = _parents(shown, items)
+    boxes = _boxes(drawn, items, parents, more)
+    pairs = zip(boxes[1:], parents[1:], strict=True)
+    lines = [_edge(drawn, boxes[parent], box) for box, parent in pairs]
+    shown_leaves = sum(item.leaf for item in items)
     return Drawing(
         boxes=tuple(boxes),
         edges=tuple(lines),
         legend=drawn.marks,
-        width=_right_end(drawn, items, boxes) + LOOK["margin"],
+        width=_right_end(drawn, boxes) + LOOK["margin"],
         height=max(box.y + box.height for box in boxes) + LOOK["margin"],
         orientation=drawn.orientation,
         n_nodes=drawn.n_nodes,
@@ -296,13 +270,13 @@ def _visible(drawn: Sketch, closed: frozenset[int]) -> list[int]:
     return shown
 
 
-def _parents(shown: list[int], items: list[Item]) -> list[int]:
+def _parents(shown: list[int], items: list[Box]) -> list[int]:
     """For each item shown the place of its parent among these."""
     place = {i: at for at, i in enumerate(shown)}
     return [-1 if item.parent < 0 else place[item.parent] for item in items]
 
 
-def _boxes(drawn: Sketch, items: list[Item], parents: list[int], more: list[int]) -> list[Box]:
+def _boxes(drawn: Sketch, items: list[Box], parents: list[int], more: list[int]) -> list[Box]:
     heights = [LOOK["height"] + (LOOK["line"] if count else 0) for count in more]
     children: list[list[int]] = [[] for _ in items]
     for at, parent in enumerate(parents):
@@ -319,18 +293,16 @@ def _boxes(drawn: Sketch, items: list[Item], parents: list[int], more: list[int]
     ]
 
 
-def _right_end(drawn: Sketch, items: list[Item], boxes: list[Box]) -> int:
+def _right_end(drawn: Sketch, boxes: list[Box]) -> int:
     """Where the last box ends, or a condition that is wider than the box below it."""
     if drawn.orientation == "right":
         return max(box.x + box.width for box in boxes)
-    pairs = zip(items, boxes, strict=True)
     return max(
-        box.x + (box.width + max(box.width, condition_width(item.condition))) // 2
-        for item, box in pairs
+        box.x + (box.width + max(box.width, condition_width(box.condition))) // 2 for box in boxes
     )
 
 
-def _levels(drawn: Sketch, items: list[Item], heights: list[int]) -> list[int]:
+def _levels(drawn: Sketch, items: list[Box], heights: list[int]) -> list[int]:
     """Where each level begins: after the largest box of the one before, and its conditions."""
     down = drawn.orientation == "down"
     deepest = max(item.depth for item in items)
@@ -345,26 +317,17 @@ def _levels(drawn: Sketch, items: list[Item], heights: list[int]) -> list[int]:
     return list(accumulate(steps, initial=LOOK["margin"]))
 
 
-def _box(item: Item, more: int, height: int, middle: int, start: int, *, down: bool) -> Box:
-    return Box(
-        node=item.node,
-        x=middle - item.width // 2 if down else start,
+def _box(box: Box, more: int, height: int, middle: int, start: int, *, down: bool) -> Box:
+    return box._replace(
+        x=middle - box.width // 2 if down else start,
         y=start if down else middle - height // 2,
-        width=item.width,
         height=height,
-        lines=(*item.lines, more_leaves(more)) if more else item.lines,
-        title=item.title,
-        label=item.label,
-        n=item.n,
-        counts=item.counts,
-        parts=item.parts,
-        leaf=item.is_leaf,
-        depth=item.depth,
+        lines=(*box.lines, more_leaves(more)) if more else box.lines,
         more=more,
     )
 
 
-def _edge(drawn: Sketch, item: Item, above: Box, box: Box) -> Edge:
+def _edge(drawn: Sketch, above: Box, box: Box) -> Edge:
     """From the middle of the upper box over a line that siblings share to the lower box.
 
     Downward the condition stands between the end of the line and the box, else upon the line.
@@ -377,7 +340,7 @@ def _edge(drawn: Sketch, item: Item, above: Box, box: Box) -> Edge:
         at = middle, box.y - 5
     else:
         y, middle = above.y + above.height // 2, box.y + box.height // 2
-        bus = box.x - drawn.room[item.depth] - 2 * LOOK["reach"]
+        bus = box.x - drawn.room[box.depth] - 2 * LOOK["reach"]
         path = ((above.x + above.width, y), (bus, y), (bus, middle), (box.x, middle))
         at = bus + LOOK["reach"], middle - 4
-    return Edge(above.node, box.node, item.condition, item.sentence, path, at)
+    return Edge(above.node, box.node, box.condition, box.sentence, path, at)

@@ -19,8 +19,8 @@ from sortal.trees.drawing.layout import LOOK
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from sortal.trees.drawing.boxes import ClassMark
-    from sortal.trees.drawing.layout import Box, Drawing, Edge
+    from sortal.trees.drawing.boxes import Box, ClassMark
+    from sortal.trees.drawing.layout import Drawing, Edge
 
 # What XML cannot hold.
 _ILLEGAL: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

@@ -2,49 +2,31 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sortal.decision.options import is_whole
 from sortal.errors import InputError, ParameterError, agreed, counted, listed
-from sortal.native.trees import CUT, LEAF, MULTIWAY, SUBSET
+from sortal.native.trees import CUT, LEAF
 from sortal.records.render import number_text
-from sortal.records.tables import Table, Working, unique
-from sortal.trees.branches import (
-    describe_test,
-    missing_branch,
-    node_values,
-    splits_missing,
-    tells_missing,
-)
-from sortal.trees.learn import growth
-from sortal.trees.rows import (
-    bits_of,
-    limits_in_parts,
-    multiples_of,
-    rows_as_grown,
-    units_as_grown,
-    unscale,
-)
+from sortal.records.tables import Table, Working, sheet, unique
+from sortal.trees.branches import describe_test
+from sortal.trees.rows import multiples_of, rows_as_grown, units_as_grown, unscale
 from sortal.trees.split_scores import score_counts
-from sortal.trees.working.candidates import ALONE, NodeTest, Search, rank_tests, smaller_side
+from sortal.trees.working.candidates import list_tests
 from sortal.trees.working.node_rows import hold_rows, read_attributes
-from sortal.trees.working.tables import CandidateTables, NodeChoice, whole_cell
+from sortal.trees.working.tables import CandidateTables, whole_cell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sortal._typing import Counts
-    from sortal.records.tables import Cell
+    from sortal.records.tables import Cell, Columns
     from sortal.trees.learn import TreeOptions
     from sortal.trees.model import TreeModel
     from sortal.trees.rows import TreeRows
-    from sortal.trees.working.candidates import Candidates, Ranking
-    from sortal.trees.working.node_rows import Attribute
+    from sortal.trees.working.candidates import NodeTests
 
 
 # --- Whether the rows given are those that a tree was fitted to ----------------------------------
@@ -96,20 +78,18 @@ def _listed(cells: Sequence[object], most: int = 10) -> str:
 _FIXED = ("node", "impurity", "test", "hyperplane", "tests")
 
 
-def show_node(
-    model: TreeModel, rows: TreeRows | None, options: TreeOptions, t: int, backend: str
-) -> Working:
+def show_node(model: TreeModel, rows: TreeRows | None, options: TreeOptions, t: int) -> Working:
     """The tables of node t; without the rows of the fit, only those that need none."""
-    tables = [_classes(model, t, backend), _impurity(model, options, t, backend)]
+    tables = [_classes(model, t), _impurity(model, options, t)]
     looked = None
     if rows is not None:
-        looked = _look(model, rows, options, t)
-        tables += looked.tables(backend)
-    tables.append(_test(model, options, t, looked, backend))
+        looked = look(model, rows, options, t)
+        tables += _tables(looked, model)
+    tables.append(_test(model, options, t, looked))
     column = model.schema.columns[model.attribute[t]]
     # whether a value is known is no question of a hyperplane
     if model.kind[t] == CUT and column.is_number and np.isfinite(model.threshold[t]):
-        tables.append(_hyperplane(model, t, backend))
+        tables.append(_hyperplane(model, t))
     return Working(f"Node {t} of the tree", tuple(tables))
 
 
@@ -134,18 +114,16 @@ def read_node(model: TreeModel, node: int) -> int:
 # --- What the tree knows -------------------------------------------------------------------------
 
 
-def _classes(model: TreeModel, t: int, backend: str) -> Table:
+def _classes(model: TreeModel, t: int) -> Table:
     """n_i and P(c_i|D) in the node, as the priors of (ZM 19.11); what n_i counts for in tests."""
-    cells = [model.counts()[t].tolist(), model.plain_shares()[t].tolist()]
-    heads = ["class", "n_i", "P(c_i|D)"]
+    columns: Columns = {"class": map(str, model.classes), "n_i": model.counts()[t]}
+    columns["P(c_i|D)"] = model.plain_shares()[t]
     if model.factors is not None or model.costs is not None:
-        cells.append((model.weights()[t] * model.pull_of_class()).tolist())
-        heads.append("weight in tests")
-    rows = tuple(zip([str(label) for label in model.classes], *cells, strict=True))
-    return Table("node", "Classes in the node", tuple(heads), rows, "ZM 19.11", backend)
+        columns["weight in tests"] = model.weights()[t] * model.pull_of_class()
+    return sheet("node", "Classes in the node", columns, "ZM 19.11")
 
 
-def _impurity(model: TreeModel, options: TreeOptions, t: int, backend: str) -> Table:
+def _impurity(model: TreeModel, options: TreeOptions, t: int) -> Table:
     """Entropy and Gini index are of the classes as they count in tests."""
     units = units_as_grown(model, options.criterion)[t : t + 1]
     score = score_counts(units, ("all",), model.classes, model.exponent)
@@ -153,12 +131,10 @@ def _impurity(model: TreeModel, options: TreeOptions, t: int, backend: str) -> T
     purity, error = float(model.purity()[t]), float(model.error()[t])
     columns = ("n", "size", "purity", "error", "entropy", "Gini")
     row = (n, size, purity, error, score.entropy, score.gini)
-    return Table("impurity", "Size and impurity", columns, (row,), "ZM 19.2, 19.3, 19.6", backend)
+    return Table("impurity", "Size and impurity", columns, (row,), "ZM 19.2, 19.3, 19.6")
 
 
-def _test(
-    model: TreeModel, options: TreeOptions, t: int, looked: _NodeTests | None, backend: str
-) -> Table:
+def _test(model: TreeModel, options: TreeOptions, t: int, looked: NodeTests | None) -> Table:
     """What the node asks, and how sure that is; or why it asks nothing."""
     is_leaf = model.kind[t] == LEAF
     cuts = None if looked is None or is_leaf else looked.n_cuts
@@ -172,11 +148,11 @@ def _test(
         "; ".join(_why_leaf(model, options, t, looked)) if is_leaf else "",
     )
     columns = ("test", "criterion", "score", "search", "cuts", "sets V", "leaf because")
-    return Table("test", "The test", columns, (row,), "", backend)
+    return Table("test", "The test", columns, (row,))
 
 
 def _why_leaf(
-    model: TreeModel, options: TreeOptions, t: int, looked: _NodeTests | None
+    model: TreeModel, options: TreeOptions, t: int, looked: NodeTests | None
 ) -> list[str]:
     """Which stops hold for a leaf (ZM Alg. 19.1); where none does, what its rows tell."""
     units = units_as_grown(model, options.criterion)[t]
@@ -206,20 +182,20 @@ def _why_leaf(
     return [" or ".join(told)] if told else ["of something that the options do not tell"]
 
 
-def _hyperplane(model: TreeModel, t: int, backend: str) -> Table:
+def _hyperplane(model: TreeModel, t: int) -> Table:
     """w and b = -v of h(x) = wᵀx + b, for the test h(x) <= 0. (ZM 19.1)"""
     numbers = [(j, c.name) for j, c in enumerate(model.schema.columns) if c.is_number]
     rows = [(name, 1.0 if j == model.attribute[t] else 0.0) for j, name in numbers]
     rows.append(("b", 0.0 - float(model.threshold[t])))
     title = "h(x) = wᵀx + b, which is at most 0 where the answer is yes"
-    return Table("hyperplane", title, ("term", "w"), tuple(rows), "ZM 19.1", backend)
+    return Table("hyperplane", title, ("term", "w"), tuple(rows), "ZM 19.1")
 
 
 # --- What its rows tell --------------------------------------------------------------------------
 
 
-def _look(model: TreeModel, rows: TreeRows, options: TreeOptions, t: int) -> _NodeTests:
-    """The rows of node t once more, as they counted when the tree grew."""
+def look(model: TreeModel, rows: TreeRows, options: TreeOptions, t: int) -> NodeTests:
+    """The rows of node t once more, as they counted when the tree grew, and their tests."""
     refuse_unknown_rows(model, rows)
     counted = rows_as_grown(model, rows, options.criterion)
     multiples = multiples_of(model, options.criterion)
@@ -227,103 +203,16 @@ def _look(model: TreeModel, rows: TreeRows, options: TreeOptions, t: int) -> _No
         held = hold_rows(model, counted, node)
         found = unscale(held.by_class(counted), multiples)
         refuse_other_rows(model, rows, found, len(held.places), node)
-    tells = [tells_missing(model, j) for j in range(len(model.schema.columns))]
-    return _NodeTests(model, counted, options, t, read_attributes(counted, held, tells))
+    return list_tests(model, counted, options, t, read_attributes(model, counted, held))
 
 
-@dataclass(frozen=True, eq=False)
-class _NodeTests:
-    """The tests that a node could ask, of all its columns."""
-
-    model: TreeModel
-    rows: TreeRows
-    options: TreeOptions
-    t: int
-    attributes: list[Attribute]
-
-    @cached_property
-    def search(self) -> Search:
-        bits = bits_of(self.model, self.rows)
-        limits = limits_in_parts(growth(self.rows, self.options, bits))
-        first = self.attributes[0]  # every column has all rows of the node
-        return Search(first.known + first.missing, self.rows.total_units << bits[1], limits)
-
-    @cached_property
-    def tests(self) -> list[Candidates]:
-        V = self._asked_set()
-        asked = self.model.attribute[self.t]
-        return [
-            self.search.tests(x, V if j == asked else ()) for j, x in enumerate(self.attributes)
-        ]
-
-    @cached_property
-    def ranking(self) -> Ranking:
-        return rank_tests(self.search, self.tests, self.asked)
-
-    @cached_property
-    def asked(self) -> NodeTest | None:
-        """The test of the node among all tests; None for a leaf, and for what no test here does."""
-        model, t = self.model, self.t
-        if model.kind[t] == LEAF:
-            return None
-        j = int(model.attribute[t])
-        place = self._asked_place(self.tests[j])
-        return None if place is None else NodeTest(j, place)
-
-    def _asked_place(self, tests: Candidates) -> int | None:
-        x, model, t = tests.attribute, self.model, self.t
-        branch = missing_branch(model, t)
-        if x.kind == MULTIWAY:
-            # a test that pruning has moved here may send its missing values elsewhere
-            here = tests.joined is None or tests.joined.place == branch
-            return 0 if here and len(tests.judged.keys) else None
-        if splits_missing(model, t):
-            return tests.missing.index(ALONE) if ALONE in tests.missing else None
-        if x.kind == SUBSET:
-            V, is_same = self._asked_set(), np.array_equal(node_values(model, t)[0], x.values)
-            return tests.sets.index(V) if is_same and V in tests.sets else None
-        below = int(np.searchsorted(x.values, model.threshold[t], side="right"))
-        if not 0 < below < x.m:
-            return None
-        return 2 * (below - 1) + (branch > 0) if self.search.takes_sides(x) else below - 1
-
-    @property
-    def n_cuts(self) -> int:
-        return sum(len(own.thresholds) for own in self.tests if own.attribute.kind == CUT)
-
-    @property
-    def best(self) -> float | None:
-        """The score of the best test, None where none is allowed."""
-        for own, ranks in zip(self.tests, self.ranking.ranks, strict=True):
-            if (ranks == 1).any():
-                return float(self.search.scores(own)[ranks == 1][0])
-        return None
-
-    def tables(self, backend: str) -> list[Table]:
-        """One or two tables an attribute, then the best test of each."""
-        choice = NodeChoice(self.search, self.tests, self.ranking, self.asked)
-        made = CandidateTables(choice, self._unit, self.model.classes, backend)
-        columns = self.model.schema.names
-        names = table_names(columns)
-        values = unique((*_FIXED, *names, *(f"{name} values" for name in columns)))
-        tables = []
-        for j in range(len(columns)):
-            tables += made.of_attribute(j, names[j], values[j - len(columns)])
-        return [*tables, made.offers()]
-
-    @property
-    def _unit(self) -> float:
-        """What a unit weighs; of scaled ones, so that all rows have the weight that they have."""
-        whole = self.search.total
-        scale = int(self.model.units[0].sum()) / whole if self.rows.scaled else 1.0
-        return math.ldexp(scale, -self.model.exponent)
-
-    def _asked_set(self) -> tuple[int, ...]:
-        """V of the node's test, as places of the values that the node has; missing may be one."""
-        model, t = self.model, self.t
-        if model.kind[t] != SUBSET:
-            return ()
-        inside = node_values(model, t)[1] == 0
-        if self.search.takes_sides(self.attributes[model.attribute[t]]):
-            inside = np.append(inside, missing_branch(model, t) == 0)
-        return smaller_side(inside)
+def _tables(tests: NodeTests, model: TreeModel) -> list[Table]:
+    """One or two tables an attribute, then the best test of each."""
+    made = CandidateTables(tests, model.classes)
+    columns = model.schema.names
+    names = table_names(columns)
+    values = unique((*_FIXED, *names, *(f"{name} values" for name in columns)))
+    tables = []
+    for j in range(len(columns)):
+        tables += made.of_attribute(j, names[j], values[j - len(columns)])
+    return [*tables, made.offers()]

@@ -1,1 +1,0 @@
-"""Fisher's discriminant."""
