@@ -10,13 +10,19 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from sortal import KernelDiscriminant
-from sortal.kernels import basis as kernel_space
-from sortal.kernels import solve as kernel_bordered
-from sortal.kernels import solve as kernel_dense
-from sortal.kernels.basis import choose_landmarks
-from sortal.kernels.model import KernelFunction, positive
-from sortal.kernels.primal import Labeled, condition_of, no_progress
-from sortal.kernels.solve import BorderedCholesky, CenteredFeatures, factor, kernel_matrix
+from sortal.kernels import landmarks as kernel_space
+from sortal.kernels import model as kernel_dense
+from sortal.kernels.first_pass import Labeled
+from sortal.kernels.landmarks import choose_landmarks
+from sortal.kernels.model import KernelFunction, kernel_matrix, no_progress, positive
+from sortal.kernels.solve import (
+    Dual,
+    Features,
+    condition_of,
+    solve_features,
+    solved_form,
+    whitened_features,
+)
 
 Float = np.ndarray
 
@@ -32,31 +38,8 @@ def spd(n: int) -> Float:
 
 @pytest.fixture
 def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Panels and tiles of a few rows, so that small matrices have many."""
-    monkeypatch.setattr(kernel_bordered, "PANEL", 7)
+    """Tiles of a few rows, so that small matrices have many."""
     monkeypatch.setattr(kernel_dense, "TILE", 5)
-
-
-@pytest.mark.usefixtures("narrow")
-@pytest.mark.parametrize("n", [1, 6, 7, 8, 40])
-def test_a_factor_by_panels(n: int) -> None:
-    A = spd(n)
-    made, told = A.copy(), list[float]()
-    factor(made, told.append)
-    assert_allclose(np.tril(made), np.linalg.cholesky(A), rtol=1e-9, atol=1e-12)
-    assert_array_equal(np.triu(made, 1), np.triu(A, 1))
-    assert told == sorted(told)
-    assert told[-1] == 1
-
-
-@pytest.mark.usefixtures("narrow")
-def test_who_is_told_can_end_a_factor() -> None:
-    def stop(share: float) -> None:
-        if share > 0.5:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        factor(spd(40), stop)
 
 
 @pytest.mark.usefixtures("narrow")
@@ -85,48 +68,38 @@ def test_kernels_by_their_formulas() -> None:
     assert_allclose(KernelFunction("linear").matrix(A, B), A @ B.T, rtol=1e-14)
 
 
-def test_a_bordered_problem_is_that_of_the_inverse() -> None:
-    K, codes = spd(30), np.arange(30) % 3
-    labeled = Labeled(codes, np.ones(30), 3)
-    made = BorderedCholesky.of(K.copy(), labeled, 0.5, no_progress, diagonal=True)
-    assert made is not None
-    inverse = np.linalg.inv(K + 0.5 * np.eye(30))
-    Z = labeled.indicators()
-    assert_allclose(Z.T @ Z, np.eye(3), atol=1e-15)
-    assert_allclose(made.R, inverse @ Z, rtol=1e-9, atol=1e-12)
-    assert_allclose(made.Q, Z.T @ inverse @ Z, rtol=1e-9, atol=1e-12)
-    assert made.diagonal is not None
-    assert_allclose(made.diagonal, np.diag(inverse), rtol=1e-9)
-    by_vectors = CenteredFeatures.of(K.copy(), labeled, "rkhs").bordered(labeled, 0.5)
-    assert_allclose(without_mean(by_vectors, labeled), without_mean(made, labeled), atol=1e-12)
+@pytest.mark.parametrize("columns", [2, 40])
+def test_of_few_features_are_features_and_of_many_the_dual(columns: int) -> None:
+    """Both with the coefficients of the inverse: μa / v + Ka is one number a class."""
+    X, weight = rows(40, columns), np.arange(1.0, 41.0)
+    mu = 20.0
+    labeled, K = Labeled(np.arange(40) % 2, weight, 2), X @ X.T
+    form = solved_form(K.copy, labeled, "rkhs", mu, diagonal=True)
+    assert isinstance(form, Features) == (columns == 2)
+    solution = form.solution() if isinstance(form, Dual) else solve_features(form, mu)
+    a = solution.coefs / weight[:, None]
+    left = mu * a + K @ solution.coefs
+    for c in range(2):
+        own = left[np.arange(40) % 2 == c]
+        assert_allclose(own, np.broadcast_to(own[:1], own.shape), atol=1e-11 * np.abs(left).max())
+    white = form.whitened() if isinstance(form, Dual) else whitened_features(form, mu)
+    assert white is not None
+    root, Z = np.sqrt(weight), labeled.indicators()
+    assert_allclose(Z.T @ Z, np.eye(2), atol=1e-15)
+    inverse = np.linalg.inv(root[:, None] * K * root + mu * np.eye(40))
+    R = inverse @ Z
+    P = inverse - R @ np.linalg.solve(Z.T @ R, R.T)
+    assert_allclose(white.missed, mu * np.diag(P), atol=1e-11)
 
 
-def without_mean(made: BorderedCholesky, rows: Labeled) -> Float:
-    """M⁻¹ - RQ⁻¹Rᵀ on the diagonal, and RQ⁻¹ less its mean: what centering K does not change."""
-    assert made.diagonal is not None
-    turned = made.R @ np.linalg.inv(made.Q)
-    share = np.sqrt(rows.sizes / rows.sizes.sum())
-    own = made.diagonal - (turned * made.R).sum(axis=1)
-    return np.column_stack([own, turned - np.outer(turned @ share, share)])
-
-
-@pytest.mark.parametrize("penalty", ["rkhs", "coefficients"])
-def test_beside_a_kernel_of_few_features_a_small_ridge_is_not_sharp(penalty: str) -> None:
+def test_beside_a_kernel_of_few_features_a_small_ridge_shows_rounding() -> None:
+    """Then the least coefficients are taken, not those with parts that K ought to take to 0."""
     X = rows(40, 2)
     labeled = Labeled(np.arange(40) % 2, np.ones(40), 2)
-    assert BorderedCholesky.of(X @ X.T, labeled, 1e-8, no_progress) is None
-    assert BorderedCholesky.of(X @ X.T, labeled, 1.0, no_progress) is not None
-    thin = CenteredFeatures.of(X @ X.T, labeled, penalty)
-    assert thin.U.shape == (40, 2)
-    assert_allclose(thin.U.T @ thin.U, np.eye(2), atol=1e-14)
-    own, G = X - X.mean(axis=0), X @ X.T
-    centered = own @ own.T if penalty == "rkhs" else own @ X.T @ X @ own.T
-    assert_allclose(thin.U * thin.sizes**2 @ thin.U.T, centered, atol=1e-11)
-    G = G if penalty == "rkhs" else G @ G
-    made, M = thin.bordered(labeled, 0.5), G + 0.5 * np.eye(40)
-    inverse, Z = np.linalg.inv(M), labeled.indicators()
-    wanted = BorderedCholesky(inverse @ Z, Z.T @ inverse @ Z, 1.0, np.diag(inverse))
-    assert_allclose(without_mean(made, labeled), without_mean(wanted, labeled), atol=1e-12)
+    form = solved_form((X @ X.T).copy, labeled, "rkhs", 1e-8)
+    assert isinstance(form, Features)
+    assert np.abs(solve_features(form, 1e-8).coefs).max() < 1
+    assert np.abs(solve_features(form, 1.0).coefs).max() > 1e-3
 
 
 def test_a_condition_number() -> None:
@@ -199,7 +172,6 @@ def test_features_as_coordinates_or_as_kernel_values(monkeypatch: pytest.MonkeyP
     assert plain._fitted.plan.space is not None
     assert not plain._fitted.plan.space.turned
     monkeypatch.setattr(kernel_space, "_WORST", 1.0)
-    monkeypatch.setattr(kernel_space, "_TILE", 17)
     monkeypatch.setattr(kernel_space, "_STRIP", 5)
     monkeypatch.setattr(kernel_space, "_MOST_ROWS", 40)
     turned = KernelDiscriminant(**told).fit(X, y)

@@ -242,39 +242,6 @@ def test_landmarks(kernel: str, penalty: str, n_classes: int, weights: str) -> N
     agrees(model, oracle, asked)
 
 
-@pairs(penalty=RIDGES, n_classes=SIZES, kernel=["rbf", "laplacian", "function"])
-def test_all_rows_as_landmarks_are_the_dense_solution(
-    kernel: str, penalty: str, n_classes: int
-) -> None:
-    n = len(table(n_classes)[1])
-    oracle, asked = make_oracle(kernel, penalty, n_classes, weight=make_weights("whole", n))
-    dense, sparse = (
-        fitted(oracle, solver="dense"),
-        fitted(oracle, solver="landmarks", n_landmarks=n),
-    )
-    assert sparse.n_landmarks_ == n
-    assert sorted(sparse.basis_ids_.tolist()) == list(range(n))
-    close(sparse.transform(asked), dense.transform(asked))
-    close(sparse.eigenvalues_, dense.eigenvalues_)
-    same_posteriors(sparse.predict_log_proba(asked), dense.predict_log_proba(asked))
-    order = np.argsort(sparse.basis_ids_)
-    close(sparse.dual_coef_[order], dense.dual_coef_, 1e-6)
-
-
-@every_size
-@pytest.mark.parametrize("kernel", ["poly", "linear", "cubic"])
-def test_landmarks_that_span_the_feature_space_are_the_dense_solution(
-    kernel: str, n_classes: int
-) -> None:
-    """Six products of three columns, twenty up to the third power: no more landmarks are needed."""
-    oracle, asked = make_oracle(kernel, "rkhs", n_classes)
-    n = len(oracle.y)
-    dense, sparse = fitted(oracle), fitted(oracle, solver="landmarks", n_landmarks=n)
-    assert sparse.n_landmarks_ == min(n, {"poly": 6, "linear": 3, "cubic": 20}[kernel])
-    close(sparse.transform(asked), dense.transform(asked), 1e-7)
-    same_posteriors(sparse.predict_log_proba(asked), dense.predict_log_proba(asked), 1e-7)
-
-
 # --- Without a ridge -----------------------------------------------------------------------------
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sortal.kernels.primal import StagedProgress, each
+from sortal.kernels.first_pass import StagedProgress, each
 
 
 def test_parts_of_a_hundred_rise() -> None:

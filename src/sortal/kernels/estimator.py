@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,22 +14,28 @@ from sortal.base.learner import Learner, refuse_one_class
 from sortal.decision.options import read_class_weight, whole_number
 from sortal.decision.scores import ask, ask_densities
 from sortal.errors import ParameterError
-from sortal.kernels.basis import KernelBasis, KernelSummary, basis_of, count_training
 from sortal.kernels.explain import explain_rows, read_kernel_rows
-from sortal.kernels.first_pass import WORDS, choose_basis, plan_basis, refuse_hollow
+from sortal.kernels.first_pass import (
+    WORDS,
+    BasisRows,
+    KernelBasis,
+    choose_basis,
+    plan_basis,
+    refuse_hollow,
+)
 from sortal.kernels.learn import (
     KernelOptions,
-    KernelProblem,
-    build_model,
+    KernelSummary,
     check_options,
     class_counts,
+    learn,
     priorless,
     read_schema,
     report_fit,
+    summarize,
 )
-from sortal.kernels.leave_one_out import SUMMED, choose_ridge, leave_out
-from sortal.kernels.model import KernelModel, kernel_name, rows_at_a_time
-from sortal.kernels.primal import StagedProgress
+from sortal.kernels.leave_one_out import choose_ridge, leave_out
+from sortal.kernels.model import KernelModel, is_matrix, rows_at_a_time
 from sortal.kernels.working import show_kernel
 from sortal.records.tables import Explanations
 from sortal.summaries.counts import DiscriminantSummary
@@ -60,29 +67,6 @@ def _later_plan(schema: Schema, options: KernelOptions, fitted: KernelFit) -> Ke
         return basis
     wanted = np.arange(len(basis.rows.ids))
     return choose_basis(options, basis.kernel, basis.inputs, wanted, basis.rows.take)
-
-
-def _summarize(training: Training, basis: KernelBasis, options: KernelOptions) -> KernelSummary:
-    stop = SUMMED if options.ridge == "loo" else 0.9
-    tell = StagedProgress(options.progress).part(0.2, stop)
-    return KernelSummary(
-        basis, count_training(training, basis, tell, fills=options.missing == "mean")
-    )
-
-
-def _build(
-    summary: KernelSummary, schema: Schema, options: KernelOptions, training: Training | None
-) -> KernelModel:
-    problem, progress = (
-        KernelProblem(summary, schema.classes, options),
-        StagedProgress(options.progress),
-    )
-    problem.check()
-    curve = None
-    if options.ridge == "loo":
-        assert training is not None  # noqa: S101  (pieces were refused)
-        problem, curve = choose_ridge(problem, training, progress)
-    return build_model(problem, training, progress, curve)
 
 
 def _join(fitted: KernelFit, basis: KernelBasis) -> KernelSummary:
@@ -140,13 +124,8 @@ def _strangers(training: Training, fitted: KernelFit) -> Counts | None:
 # --- Asking --------------------------------------------------------------------------------------
 
 
-def _is_matrix(options: KernelOptions) -> bool:
-    """Whether tables are matrices of kernel values."""
-    return kernel_name(options.kernel) == "precomputed"
-
-
 def _refuse_table(table: DataTable, fitted: KernelFit) -> None:
-    if _is_matrix(fitted.options):
+    if is_matrix(fitted.options):
         refuse_hollow(table)
 
 
@@ -188,6 +167,16 @@ def _unpack(
     return basis, KernelSummary(basis, counts), model
 
 
+def basis_of(model: KernelModel, factor: Float) -> KernelBasis:
+    """The basis of a model, whose weights of rows are without those of classes again."""
+    labels = np.array(model.classes, dtype=object)
+    of_rows = factor[model.codes]
+    weight = model.weight_of_basis / np.where(of_rows > 0, of_rows, 1.0)
+    rows = BasisRows(model.basis, model.ids, labels[model.codes], weight)
+    asked = len(model.ids) if model.solver == "landmarks" else 0
+    return KernelBasis(model.kernel, model.inputs, rows, asked)
+
+
 def _agrees(fitted: KernelFit) -> bool:
     """Whether the counts of a file are of its landmarks and columns."""
     space, counts = fitted.plan.space, fitted.summary.counts
@@ -203,11 +192,11 @@ KERNEL = Learner(
     plan=plan_basis,
     later_plan=_later_plan,
     schema=read_schema,
-    model=_build,
+    model=partial(learn, choose_ridge),
     report=report_fit,
     answer=_answer,
     check=check_options,
-    summarize=_summarize,
+    summarize=summarize,
     join=_join,
     refuse_more=_refuse_more,
     leave_out=leave_out,
@@ -221,7 +210,7 @@ KERNEL = Learner(
     pack=_pack,
     unpack=_unpack,
     waits=True,
-    by_position=_is_matrix,
+    by_position=is_matrix,
 )
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -29,32 +29,28 @@ from sortal.errors import (
     listed,
     warn,
 )
-from sortal.kernels.basis import (
-    MOST_SAMPLED,
-    KernelBasis,
-    choose_landmarks,
-    read_rows,
-    select_rows,
-)
+from sortal.kernels.landmarks import MOST_SAMPLED, LandmarkSpace, choose_landmarks
 from sortal.kernels.model import (
     STATIONARY,
     KernelFunction,
     KernelInputs,
+    is_matrix,
     kernel_name,
     positive,
 )
-from sortal.kernels.primal import StagedProgress
 from sortal.summaries.counts import count_rows, whole_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
-    from sortal._typing import Float, Places
+    from numpy.typing import NDArray
+
+    from sortal._typing import Counts, Float, Label, Mask, Places
     from sortal.base.learner import Training
     from sortal.data.columns import Values
     from sortal.data.sources import Batch, DataTable
-    from sortal.kernels.basis import BasisRows
     from sortal.kernels.learn import KernelOptions
+    from sortal.kernels.model import ReportProgress
     from sortal.summaries.value_tables import BayesSummary
 
 
@@ -82,7 +78,7 @@ def refuse_unusable(seen: BayesSummary, schema: Schema, options: KernelOptions) 
     """Rows must be left; a kernel matrix has numbers alone, and all of them."""
     missing = zip(seen.rows.missing.tolist(), schema.names, strict=True)
     named = [name for n, name in sorted(missing, key=lambda one: -one[0]) if n]
-    if kernel_name(options.kernel) == "precomputed":
+    if is_matrix(options):
         words = [column.name for column in schema.columns if not column.is_number]
         if words:
             raise ColumnError(
@@ -249,7 +245,7 @@ _GB = 2.0**30
 
 def resolve_solver(options: KernelOptions, n: int) -> str:
     """Dense up to 10,000 rows where memory allows, unless another is asked for."""
-    if kernel_name(options.kernel) == "precomputed":
+    if is_matrix(options):
         return "dense"
     if options.solver != "auto":
         return options.solver
@@ -310,6 +306,165 @@ def sample_size(asked: int, n: int) -> int:
     return min(n, max(asked, min(MOST_SAMPLED, max(5 * asked, _LEAST_SAMPLED))))
 
 
+# --- How far a fit is ----------------------------------------------------------------------------
+
+T = TypeVar("T")
+
+# A user's function is told how many parts are done, of so many.
+ALL = 100
+
+
+class StagedProgress:
+    """Calls `progress(done, 100)` whenever another part is done; what it raises ends the fit."""
+
+    def __init__(self, progress: Callable[[int, int], object] | None) -> None:
+        self.progress, self.done = progress, 0
+
+    def part(self, start: float, stop: float) -> ReportProgress:
+        """For a stretch of the work, from one share of the whole to another."""
+        return lambda share: self.tell(start + (stop - start) * share)
+
+    def tell(self, share: float) -> None:
+        """So much of the whole is done."""
+        done = int(ALL * share + 1e-9)
+        if done > self.done and self.progress is not None:
+            self.done = done
+            self.progress(done, ALL)
+
+
+def each(items: Iterable[T], n: int, tell: ReportProgress) -> Iterator[T]:
+    """Items as they come, of which there are n; how far that is, is told."""
+    for i, item in enumerate(items):
+        tell((i + 1) / n)
+        yield item
+
+
+# --- The rows of the basis -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class BasisRows:
+    """Rows of a fit: inputs, places in the table, labels and weights before class weights."""
+
+    u: Float
+    ids: Counts
+    labels: NDArray[np.object_]
+    weight: Float
+
+    def take(self, rows: Counts) -> BasisRows:
+        """Some of them, in this order."""
+        return BasisRows(self.u[rows], self.ids[rows], self.labels[rows], self.weight[rows])
+
+    def codes(self, classes: Values) -> Counts:
+        """The places of the labels among the classes."""
+        place = {label: c for c, label in enumerate(classes)}
+        return np.array([place[label] for label in self.labels.tolist()], dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class KernelBasis:
+    """The rows of the basis, and how rows are read and compared.
+
+    `asked` is how many landmarks were asked for; 0 where all rows are the basis.
+    """
+
+    kernel: KernelFunction
+    inputs: KernelInputs
+    rows: BasisRows
+    asked: int = 0
+
+    @cached_property
+    def space(self) -> LandmarkSpace | None:
+        """Of landmarks, their space."""
+        return LandmarkSpace(self.kernel, self.inputs, self.rows.u) if self.asked else None
+
+
+@dataclass(frozen=True, eq=False)
+class Labeled:
+    """The classes of the rows that take part, as codes, and their weights v, all above 0."""
+
+    codes: Counts
+    weight: Float
+    n_classes: int
+
+    @cached_property
+    def sizes(self) -> Float:
+        """n_c, the weight of each class."""
+        return np.bincount(self.codes, self.weight, self.n_classes).astype(np.float64)
+
+    @property
+    def root(self) -> Float:
+        """√v."""
+        return np.sqrt(self.weight)
+
+    @property
+    def share(self) -> Float:
+        """s = √v / √Σv, of length one."""
+        return np.asarray(self.root / np.sqrt(self.weight.sum()))
+
+    @property
+    def stays(self) -> Float:
+        """1 - v / n_c: the squared length of a row of the identity, less the mean of its class."""
+        return np.asarray(1.0 - self.weight / self.sizes[self.codes])
+
+    def indicators(self) -> Float:
+        """Z: √v_i / √n_c in the column of the class, whose columns are orthonormal."""
+        size = self.sizes
+        Z = np.zeros((len(self.codes), self.n_classes))
+        Z[np.arange(len(Z)), self.codes] = self.root / np.sqrt(size[self.codes])
+        return Z
+
+    def means(self, projected: Float) -> Float:
+        """The mean of each class along each direction, 0 for one without rows. (ZM 20.16)"""
+        safe = np.where(self.sizes > 0, self.sizes, 1.0)
+        return self.sums(self.weight[:, None] * projected) / safe[:, None]
+
+    def sums(self, parts: Float) -> Float:
+        """Sums over the rows of each class, a column each."""
+        made = [np.bincount(self.codes, part, self.n_classes) for part in parts.T]
+        return np.stack(made, axis=1) if made else np.zeros((self.n_classes, 0))
+
+    def take(self, rows: Places) -> Labeled:
+        """Some of the rows."""
+        return replace(self, codes=self.codes[rows], weight=self.weight[rows])
+
+
+def select_rows(*, fills: bool, without: Collection[Label] = ()) -> Callable[[Batch], Mask]:
+    """A pass: which rows take part: with weight, and complete unless missing values are filled.
+
+    Rows of the classes `without` do not.
+    """
+
+    def select(batch: Batch) -> Mask:
+        keep = batch.row_units() > 0
+        if without:
+            labels = batch.labels()
+            gone = [code for code, label in enumerate(labels.values) if label in without]
+            keep &= ~np.isin(labels.codes, gone)
+        if not fills:
+            whole = np.zeros(batch.n_rows, dtype=bool)
+            whole[whole_rows(batch)] = True
+            keep &= whole
+        return np.asarray(keep)
+
+    return select
+
+
+def read_rows(inputs: KernelInputs, wanted: Mask) -> Callable[[Batch], BasisRows]:
+    """A pass: the rows that are wanted; `wanted` has a flag for each row of the table."""
+
+    def read(batch: Batch) -> BasisRows:
+        keep = wanted[batch.start : batch.start + batch.n_rows]
+        taken = batch.take(keep)
+        labels = taken.labels()
+        values = np.array(labels.values, dtype=object)
+        weight = np.ldexp(taken.row_units().astype(np.float64), -batch.exponent)
+        ids = batch.start + np.flatnonzero(keep)
+        return BasisRows(inputs(taken).u, ids, values[labels.codes], weight)
+
+    return read
+
+
 # --- The basis of the first rows -----------------------------------------------------------------
 
 # Rows by which a kernel that is a function is looked at before landmarks are chosen.
@@ -332,7 +487,7 @@ def plan_basis(training: Training, options: KernelOptions) -> KernelBasis:
     refuse_unusable(seen, source.schema, options)
     schema = schema_of(source.schema, seen.values.values, seen.labels)
     spread = ColumnSpread.of(seen, schema)
-    given = kernel_name(options.kernel) == "precomputed"
+    given = is_matrix(options)
     if (training.more or len(seen.labels) != 1) and not given and not spread.variance.any():
         raise InputError(
             "No column of this table varies, so that nothing tells the classes apart: check how "

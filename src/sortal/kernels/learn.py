@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
@@ -22,16 +21,15 @@ from sortal.base.options import (
     random_state,
     whole,
 )
-from sortal.data.columns import Schema
+from sortal.data.columns import CategoryColumn, ColumnSchema, Schema
 from sortal.decision.options import (
-    as_real,
-    is_whole,
     non_negative,
     read_class_weight,
     read_priors,
 )
 from sortal.discriminants.leave_one_out import read_fitted
 from sortal.discriminants.statistics import (
+    multiply,
     multiply_rows,
     pooled_divisor,
     read_statistics,
@@ -39,7 +37,7 @@ from sortal.discriminants.statistics import (
     report_missing,
     sentence,
 )
-from sortal.engines import n_threads
+from sortal.engines import merge_all, n_threads
 from sortal.errors import (
     ParameterError,
     PerfectSeparationWarning,
@@ -48,23 +46,64 @@ from sortal.errors import (
     counted,
     warn,
 )
-from sortal.kernels.basis import read_space, space_features
-from sortal.kernels.first_pass import refuse_beyond, rows_at, schema_of, still_columns
-from sortal.kernels.model import KernelLike, KernelModel, KernelName, Penalty, kernel_name, positive
-from sortal.kernels.primal import Labeled, solve_features
-from sortal.kernels.solve import kernel_matrix, solve_dense
+from sortal.kernels.first_pass import (
+    Labeled,
+    StagedProgress,
+    each,
+    refuse_beyond,
+    rows_at,
+    schema_of,
+    select_rows,
+    still_columns,
+)
+from sortal.kernels.landmarks import FeatureTiles, block_rows
+from sortal.kernels.model import (
+    MOST_DEGREE,
+    KernelLike,
+    KernelModel,
+    Penalty,
+    beyond,
+    check_constant,
+    check_degree,
+    check_kernel,
+    check_width,
+    kernel_matrix,
+    kernel_name,
+    no_progress,
+    positive,
+)
+from sortal.kernels.solve import (
+    Dual,
+    Features,
+    solve_features,
+    solved_form,
+)
+from sortal.summaries.class_moments import ClassTiles, measure_tiles
+from sortal.summaries.counts import DiscriminantSummary, count_rows, sizes_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Self
 
-    from sortal._typing import CategoricalFeatures, ClassWeight, CostsLike, Float, PriorsLike
+    from sortal._typing import (
+        CategoricalFeatures,
+        ClassWeight,
+        CostsLike,
+        Counts,
+        Float,
+        Places,
+        PriorsLike,
+    )
     from sortal.base.learner import Training
     from sortal.data.columns import Values
+    from sortal.data.sources import Batch
     from sortal.discriminants.leave_one_out import FittedStatistics
-    from sortal.kernels.basis import BasisRows, KernelSummary, SpaceStatistics
-    from sortal.kernels.primal import Features, ReportProgress, StagedProgress
+    from sortal.discriminants.statistics import ClassStatistics
+    from sortal.kernels.first_pass import BasisRows, KernelBasis
+    from sortal.kernels.model import ReportProgress
     from sortal.records.tables import Table
-    from sortal.summaries.counts import DiscriminantSummary
+    from sortal.summaries.class_moments import ClassMoments
+    from sortal.summaries.counts import RowCounts
 
 
 # --- Options -------------------------------------------------------------------------------------
@@ -74,42 +113,6 @@ Rule = Literal["gaussian", "nearest_mean"]
 SolverChoice = Literal["auto", "dense", "landmarks"]
 Missing = Literal["drop_rows", "mean", "error"]
 Unknown = Literal["skip", "error"]
-
-# The largest power of 2 that float64 holds is 2^1023.
-MOST_DEGREE = 1000
-
-
-def _kernel(name: str, given: object) -> object:
-    names = get_args(KernelName)
-    if callable(given) or (isinstance(given, str) and given in names):
-        return given
-    raise ParameterError(
-        f"{name}={brief(given)} is not known: it can be {', '.join(map(repr, names))}, or a "
-        "function of two matrices of rows."
-    )
-
-
-def _width(name: str, given: object) -> float | None:
-    if given is None or 0 < as_real(given) < math.inf:
-        return None if given is None else as_real(given)
-    raise ParameterError(f"{name}={brief(given)} cannot be used: give a number above 0, or None.")
-
-
-def _degree(name: str, given: int) -> int:
-    if is_whole(given) and 1 <= given <= MOST_DEGREE:
-        return int(given)
-    raise ParameterError(
-        f"{name}={brief(given)} cannot be used: give a whole number from 1 to {MOST_DEGREE}."
-    )
-
-
-def _constant(name: str, given: object) -> float:
-    if as_real(given) < 0:
-        raise ParameterError(
-            f"{name}={brief(given)} cannot be used: below 0, (γ uᵀu' + coef0)^degree is no inner "
-            "product. Give a number of at least 0."
-        )
-    return non_negative(name, given)
 
 
 def _ridge(name: str, given: object) -> object:
@@ -133,7 +136,7 @@ class KernelOptions:
         two rows; a function of two matrices of inputs, which gives the matrix of kernel values;
         or, for "precomputed", X is that matrix, of all rows of the fit with each other, and at
         predict of the rows asked about with all rows of the fit.""",
-        _kernel,
+        check_kernel,
     )
     _: KW_ONLY
     gamma: float | None = option(
@@ -141,10 +144,10 @@ class KernelOptions:
         "float",
         """γ above 0. None: one over the sum of the variances of the inputs for "rbf", of their
         standard deviations for "laplacian", and 1 for "poly".""",
-        _width,
+        check_width,
     )
-    degree: int = option(2, f"int from 1 to {MOST_DEGREE}", 'Of "poly".', _degree)
-    coef0: float = option(0.0, "float of at least 0", 'Of "poly".', _constant)
+    degree: int = option(2, f"int from 1 to {MOST_DEGREE}", 'Of "poly".', check_degree)
+    coef0: float = option(0.0, "float of at least 0", 'Of "poly".', check_constant)
     scale: Scale | None = one_of(
         Scale,
         "auto",
@@ -245,6 +248,89 @@ RIDGES = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
+class KernelSummary:
+    """What a fit knows of its rows: the basis, counts, and of landmarks the moments in their space.
+
+    Summaries by one basis merge.
+    """
+
+    basis: KernelBasis
+    counts: DiscriminantSummary
+
+    @property
+    def rows(self) -> RowCounts:
+        """All rows and their missing values."""
+        return self.counts.rows
+
+    @property
+    def labels(self) -> Values:
+        """The classes that have weight."""
+        return self.counts.labels
+
+    @property
+    def class_weights(self) -> Counts:
+        """Their weights, in units."""
+        return self.counts.class_weights
+
+    @property
+    def exponent(self) -> int:
+        """The unit of weight is 2**-exponent."""
+        return self.counts.exponent
+
+    def merge(self, other: Self) -> KernelSummary:
+        """The summary of both sets of rows."""
+        return replace(self, counts=self.counts.merge(other.counts))
+
+    def in_space(self, basis: KernelBasis) -> KernelSummary:
+        """The same rows, all of which are the basis here, by landmarks among them."""
+        rows, counts = self.basis.rows, self.counts
+        labels = CategoryColumn(self.labels, rows.codes(self.labels).astype(np.int32))
+        units = np.ldexp(rows.weight, self.exponent).astype(np.int64)
+        moments = measure_rows(basis, rows.u, labels, units, self.exponent)
+        return KernelSummary(basis, replace(counts, moments=moments))
+
+
+def measure_rows(
+    basis: KernelBasis,
+    u: Float | None,
+    labels: CategoryColumn,
+    units: Counts | None,
+    exponent: int,
+    rows: Places | None = None,
+) -> ClassMoments:
+    """The moments of the classes: of all rows as basis weights alone, else of landmark features."""
+    space, tiles = basis.space, ClassTiles((), (), (), units, None)
+    names: tuple[str, ...] = ()
+    if space is not None and u is not None:
+        tiles, names = FeatureTiles(space, u, units), space.names
+    made = measure_tiles(tiles, (names, (), ()), labels, units, exponent, rows)
+    if made is None:
+        raise beyond()
+    return made
+
+
+def count_training(
+    training: Training, basis: KernelBasis, tell: ReportProgress, *, fills: bool
+) -> DiscriminantSummary:
+    """Counts of the rows that take part, and of landmarks the moments of their features."""
+    source, engine, select = training.source, training.engine, select_rows(fills=fills)
+    space = basis.space
+
+    def count(batch: Batch) -> DiscriminantSummary:
+        rows = np.flatnonzero(select(batch))
+        u = None if space is None else basis.inputs(batch).u
+        moments = measure_rows(basis, u, batch.labels(), batch.units, batch.exponent, rows)
+        return DiscriminantSummary(count_rows(batch), sizes_of(batch, rows), moments)
+
+    if space is None:
+        return engine.reduce(source, count)
+    n_classes = len(set(basis.rows.labels.tolist()))
+    most = block_rows(source.table.n_rows, n_classes)
+    source = replace(source, block_rows=most)
+    return merge_all(each(engine.map(source, count), source.n_blocks, tell))
+
+
+@dataclass(frozen=True, eq=False)
 class KernelProblem:
     """What is to be solved: a summary, weighed by classes as the options say."""
 
@@ -313,21 +399,45 @@ class KernelProblem:
         return weight / weight.sum() if given is None else given
 
     @cached_property
-    def space(self) -> SpaceStatistics:
-        """Of landmarks, the moments of the classes in their space."""
-        return read_space(self.summary.counts, self.classes, self.options.class_weight)
+    def space(self) -> ClassStatistics:
+        """Of landmarks, the statistics of their features before class weights."""
+        summary, m = self.summary.counts, self.summary.counts.moments
+        short = replace(  # without k(x, x)
+            m,
+            numbers=m.numbers[:-1],
+            origin=m.origin[:, :-1],
+            mean=m.mean[:, :-1],
+            scatter=m.scatter[:, :-1, :-1],
+            third=m.third[:, :-1],
+            slack=np.delete(m.slack, -2, axis=1),
+        )
+        columns = tuple(ColumnSchema(name, "number") for name in short.numbers)
+        return read_statistics(replace(summary, moments=short), Schema(columns, self.classes))
 
-    @property
+    @cached_property
     def features(self) -> Features:
-        """What is solved in landmark space."""
-        space = self.summary.basis.space
+        """What is solved of landmarks: S_w + μK_mm, or S_w + ε diag(1/v)."""
+        space, stats = self.summary.basis.space, multiply(self.space, self.factor)
         assert space is not None  # noqa: S101  (of landmarks)
-        return space_features(self.space, space, self.options.penalty, self.labeled.weight)
+        B = space.to_coefs
+        norm = np.eye(len(B)) if space.turned else space.gram
+        by_length = self.options.penalty == "rkhs"
+        ridge = norm if by_length else B.T @ (B / self.labeled.weight[:, None])
+        return Features(stats.weight, stats.means, B, norm, ridge, stats.scatter)
+
+    @cached_property
+    def diagonal(self) -> Float:
+        """Of landmarks, the mean of k(x, x) in each class."""
+        moments = self.summary.counts.moments.over(self.classes, ())
+        return np.asarray(moments.origin[:, -1] + moments.mean[:, -1])
 
     @cached_property
     def fitted(self) -> FittedStatistics:
-        """Counts by class, ready to lose a row."""
-        stats = read_statistics(self.summary.counts, Schema((), self.classes))
+        """The statistics of the rows, ready to lose one."""
+        dense = self.summary.basis.space is None
+        stats = (
+            read_statistics(self.summary.counts, Schema((), self.classes)) if dense else self.space
+        )
         weight = self.options.class_weight
         return read_fitted(stats, weight, self.given_prior, self.summary.exponent)
 
@@ -361,21 +471,51 @@ def class_counts(counts: DiscriminantSummary, classes: Values) -> tuple[Float, F
 
 # --- The solution --------------------------------------------------------------------------------
 
+# The problem with the ridge that leaving out rows chooses, and what was tried.
+ChooseRidge: TypeAlias = (
+    "Callable[[KernelProblem, Training, StagedProgress], tuple[KernelProblem, Table]]"
+)
 
-def build_model(
-    problem: KernelProblem,
+# What share of a fit is done with the moments of landmarks, where a ridge is chosen after it.
+SUMMED = 0.4
+
+
+def summarize(training: Training, basis: KernelBasis, options: KernelOptions) -> KernelSummary:
+    """What is counted of the rows of a fit."""
+    stop = SUMMED if options.ridge == "loo" else 0.9
+    tell = StagedProgress(options.progress).part(0.2, stop)
+    counts = count_training(training, basis, tell, fills=options.missing == "mean")
+    return KernelSummary(basis, counts)
+
+
+def learn(
+    choose_ridge: ChooseRidge,
+    summary: KernelSummary,
+    schema: Schema,
+    options: KernelOptions,
     training: Training | None,
-    progress: StagedProgress,
-    curve: Table | None = None,
 ) -> KernelModel:
-    """The model of a problem whose ridge is known; `curve` is what was tried to choose it."""
-    basis, rows, labeled = problem.summary.basis, problem.basis, problem.labeled
-    penalty, most = problem.options.penalty, problem.most
+    """The model of a summary, with the ridge that is given or chosen."""
+    problem = KernelProblem(summary, schema.classes, options)
+    progress = StagedProgress(options.progress)
+    problem.check()
+    curve = None
+    if options.ridge == "loo":
+        assert training is not None  # noqa: S101  (pieces were refused)
+        problem, curve = choose_ridge(problem, training, progress)
+    basis, rows, labeled = summary.basis, problem.basis, problem.labeled
+    penalty = problem.options.penalty
+    form: Dual | Features
     if basis.space is None:
-        K = basis_matrix(problem, training, progress.part(0.0, 0.3))
-        refuse_beyond(np.diag(K), labeled.weight)
-        ridge, mu = problem.penalty(float(labeled.weight @ np.diag(K)))
-        solution = solve_dense(K, labeled, penalty, mu, most, progress.part(0.3, 1.0))
+        first = [basis_matrix(problem, training, progress.part(0.0, 0.3))]
+        own = np.diag(first[0])
+        refuse_beyond(own, labeled.weight)
+        ridge, mu = problem.penalty(float(labeled.weight @ own))
+
+        def make() -> Float:
+            return first.pop() if first else basis_matrix(problem, training, no_progress)
+
+        form = solved_form(make, labeled, penalty, mu)
     else:
         if penalty == "coefficients" and not labeled.weight.all():
             raise ParameterError(
@@ -383,10 +523,11 @@ def build_model(
                 "whose coefficients penalty='coefficients' cannot weigh: set penalty='rkhs', or "
                 "fit again."
             )
-        stats = problem.space
-        refuse_beyond(stats.diagonal, stats.weight)
-        ridge, mu = problem.penalty(stats.diagonal_sum)
-        solution = solve_features(problem.features, mu, most)
+        refuse_beyond(problem.diagonal, problem.weighed[0])
+        ridge, mu = problem.penalty(float(problem.weighed[0] @ problem.diagonal))
+        form = problem.features
+    solved = form.solution() if isinstance(form, Dual) else solve_features(form, mu)
+    solution = solved.along(problem.most)
     progress.tell(1.0)
     return KernelModel(
         classes=problem.classes,

@@ -7,12 +7,12 @@ divisor. The scatter loses a matrix of rank one, so that what was calculated for
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
 
-from sortal.data.columns import ColumnSchema, NumberColumn, Schema
+from sortal.data.columns import NumberColumn
 from sortal.decision.posterior import posterior
 from sortal.discriminants.leave_one_out import (
     GridScores,
@@ -22,227 +22,109 @@ from sortal.discriminants.leave_one_out import (
     leave_one_out,
     log_share,
     not_fitted,
-    read_fitted,
     same_rows,
     score_grid,
 )
-from sortal.discriminants.statistics import read_statistics
 from sortal.engines import gather
-from sortal.kernels.basis import count_training
-from sortal.kernels.first_pass import rows_at, taking_part
-from sortal.kernels.learn import RIDGES, KernelProblem, basis_matrix
-from sortal.kernels.model import rows_at_a_time
-from sortal.kernels.primal import (
+from sortal.kernels.first_pass import Labeled, each, rows_at, taking_part
+from sortal.kernels.learn import RIDGES, SUMMED, KernelProblem, basis_matrix, count_training
+from sortal.kernels.model import no_progress, rows_at_a_time
+from sortal.kernels.solve import (
+    Dual,
     Features,
-    Labeled,
     canonical_directions,
-    each,
-    no_progress,
     solve_features,
+    solved_form,
+    whitened_features,
 )
-from sortal.kernels.solve import BorderedCholesky, CenteredFeatures, weigh
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from numpy.typing import NDArray
-
-    from sortal._typing import Float, Mask, Places
+    from sortal._typing import Counts, Float, Mask, Places
     from sortal.base.learner import Fitted, Training
     from sortal.data.sources import Batch
-    from sortal.discriminants.leave_one_out import ClassesWithoutRow, FittedStatistics
+    from sortal.discriminants.leave_one_out import ClassesWithoutRow
     from sortal.discriminants.statistics import ClassStatistics
-    from sortal.kernels.basis import KernelSummary, Pass
-    from sortal.kernels.learn import KernelOptions
-    from sortal.kernels.model import KernelModel
-    from sortal.kernels.primal import ReportProgress, StagedProgress
+    from sortal.kernels.first_pass import StagedProgress
+    from sortal.kernels.learn import KernelOptions, KernelSummary
+    from sortal.kernels.model import KernelModel, ReportProgress
+    from sortal.kernels.solve import Canonical, Whitened
     from sortal.records.tables import Table
-
-    Codes = NDArray[np.integer]
 
 T = TypeVar("T")
 
 
-# --- One row less: inner products of what is left, for rows of one class at a time ---------------
+# --- One row less --------------------------------------------------------------------------------
 
 # Where less than this is left of 1 - c‖h‖², its digits are those of the row that went.
 _LEAST_LEFT = 1e-6
 
 
-@dataclass(frozen=True, eq=False)
-class PointsWithoutRow:
-    """Rows h of class g and the ways a_c from its mean to all class means, by (S_w + P)⁻¹.
-
-    `own` = ‖h‖², `along` = a_cᵀh, a row a class, `inner` = a_cᵀa_d. Without a row S_w is less by
-    c hhᵀ, and `rest` is 1 - c‖h‖²; the mean of class g moves by -κh. `left` has c and κ.
-    """
-
-    own: Float
-    along: Float
-    inner: Float
-    rest: Float
-    g: int
-    left: ClassesWithoutRow
-
-    def squares(self, most: int | None) -> Float:
-        """Squared distances of the rows from the means of all classes without them. (S 93)
-
-        With A' = A - c hhᵀ, inner products p, q become pᵀq + c (pᵀh)(qᵀh) / (1 - c‖h‖²). A row a
-        class; with fewer directions than classes allow, along the first `most` of what is left.
-        """
-        n_classes = int((self.left.weight > 0).any(axis=1).sum())
-        if most is not None and most < n_classes - 1:
-            return self._along_directions(most)
-        inner = self.own - self.along
-        squares = inner - self.along + np.diag(self.inner)[:, None]
-        squares += inner**2 * (self.left.cut / self.rest)
-        squares[self.g] = (1 + self.left.shift) ** 2 * self.own / self.rest
-        return np.asarray(squares)
-
-    def _along_directions(self, most: int) -> Float:
-        """Canonical directions of the other rows, from inner products alone, row by row."""
-        products = self._products()
-        weight = np.broadcast_to(self.left.weight, (len(self.inner), len(self.own))).T
-        share = weight / weight.sum(axis=1, keepdims=True)
-        center = np.einsum("nc,ncq->nq", share, products[:, :-1])
-        ways = products[:, :-1] - center[:, None]  # (a_c - mean)ᵀ of every point
-        between = ways[:, :, :-1] - np.einsum("ncd,nd->nc", ways[:, :, :-1], share)[:, :, None]
-        root = np.sqrt(weight)
-        scaled = root[:, :, None] * between * root[:, None, :]
-        values, vectors = np.linalg.eigh((scaled + scaled.swapaxes(1, 2)) / 2)
-        values, vectors = values[:, ::-1][:, :most], vectors[:, :, ::-1][:, :, :most]
-        safe = np.where(values > 0, values, np.inf)
-        to_row = ways[:, :, -1:] - ways[:, :, :-1]  # (a_c - mean)ᵀ(h - a_d)
-        coordinates = np.einsum("ncj,ncd->njd", vectors * root[:, :, None], to_row)
-        return np.asarray((coordinates**2 / safe[:, :, None]).sum(axis=1).T)
-
-    def _products(self) -> Float:
-        """Inner products of the class means and, last, of the row, without the row."""
-        n, C = len(self.own), len(self.inner)
-        shift = np.broadcast_to(self.left.shift, (n,))
-        made = np.empty((n, C + 1, C + 1))
-        made[:, :C, :C] = self.inner
-        made[:, :C, C] = made[:, C, :C] = self.along.T
-        made[:, C, C] = self.own
-        own = made[:, C].copy()  # the mean of class g is now at -κh
-        made[:, self.g] = -shift[:, None] * own
-        made[:, :, self.g] = -shift[:, None] * own
-        made[:, self.g, self.g] = shift**2 * self.own
-        made[:, self.g, C] = made[:, C, self.g] = -shift * self.own
-        onto = made[:, C]
-        factor = np.broadcast_to(self.left.cut, (n,)) / self.rest
-        return np.asarray(made + factor[:, None, None] * onto[:, :, None] * onto[:, None, :])
-
-
-# --- Solved problems that lose a row: squared distances from all class means, a row a class ------
-
-
-def _sphere(features: Features, mu: float) -> Float | None:
-    """Coordinates in which S_w + μ ridge is the identity; None where means differ outside."""
-    axes = features.axes
-    found = canonical_directions(axes, int((features.weight > 0).sum()), mu)
-    if found.apart.any():
-        return None
-    root = np.sqrt(axes.sizes**2 + mu)
-    # along canonical directions, S_w is less than S_T by what lies between the classes
-    longer = (found.v * (1.0 / np.sqrt(found.inside) - 1.0)) @ (root[:, None] * found.v).T
-    return np.asarray(axes.turn @ (np.diag(1.0 / root) + longer))
-
-
 def squares_without(
-    features: Features,
-    u: Float,
+    h: Float,
+    ways: Float,
+    own: Float,
+    rest: Float,
     g: int,
     left: ClassesWithoutRow,
-    mu: float,
     most: int | None,
-    rows: Places | None = None,
 ) -> Float:
-    """Squared distances of rows u of class g, less its mean, without them.
+    """Squared distances of rows from all class means without them, a row a class. (S 93)
 
-    `rows` are the places of u among the rows of the features, where these are at hand.
+    Coordinates are such that S_w + P is the identity: `h` of rows of class g, `ways` of the class
+    means, both less the mean of g, along all directions in which means differ; `own` is the squared
+    length of the whole row. Without it S_w is less by c hhᵀ, and `rest` is 1 - c‖h‖²; the mean of
+    class g moves by -κh. With fewer directions than classes allow, the first `most` of what is left
+    count.
     """
-    basis = _sphere(features, mu)
-    cut, shift = (np.broadcast_to(part, (len(u),)) for part in (left.cut, left.shift))
-    left = replace(left, cut=cut, shift=shift)
-    if basis is None:
-        unsafe, squares = np.ones(len(u), dtype=bool), np.zeros((len(left.weight), len(u)))
-    else:
-        h, ways = u @ basis, (features.means - features.means[g]) @ basis
-        own = np.einsum("ij,ij->i", h, h)
-        rest = 1.0 - cut * own
-        unsafe = rest < _LEAST_LEFT
-        rest[unsafe] = 1.0
-        squares = PointsWithoutRow(own, ways @ h.T, ways @ ways.T, rest, g, left).squares(most)
-    for i in np.flatnonzero(unsafe).tolist():
-        others = _features_without(features, u[i], g, left, i, None if rows is None else rows[i])
-        solved = solve_features(others, mu, most)
-        apart = (u[i] @ solved.coefs - solved.means) / solved.lengths
-        squares[:, i] = (apart**2).sum(axis=1)
-    return squares
+    n, n_classes = len(h), len(ways)
+    # what is beside these directions is one more, in which means move only with their row
+    beside = np.sqrt(np.maximum(own - (h**2).sum(axis=1), 0.0))
+    row = np.hstack([h, beside[:, None]])
+    points = np.zeros((n, n_classes, row.shape[1]))
+    points[:, :, :-1] = ways
+    points[:, g] = -np.broadcast_to(left.shift, n)[:, None] * row
+    # I + β hhᵀ is the root of (I - c hhᵀ)⁻¹
+    longer = (1.0 / np.sqrt(rest) - 1.0) / np.where(own > 0, own, 1.0)
+    away = row[:, None] - points
+    away += (longer[:, None] * np.einsum("ncj,nj->nc", away, row))[:, :, None] * row[:, None]
+    here = (left.weight > 0).any(axis=1)
+    if most is not None and most < int(here.sum()) - 1:
+        weight = np.broadcast_to(left.weight, (n_classes, n)).T[:, :, None]
+        mean = (weight * away).sum(axis=1, keepdims=True) / weight.sum(axis=1, keepdims=True)
+        _, _, right = np.linalg.svd(np.sqrt(weight) * (away - mean), full_matrices=False)
+        away = away @ right[:, :most].swapaxes(1, 2)
+    return np.asarray((away**2).sum(axis=2).T)
 
 
-def _features_without(
-    f: Features, u: Float, g: int, left: ClassesWithoutRow, i: int, row: int | None
-) -> Features:
-    """The features of all other rows, from the mean of class g; coefficients are directions."""
-    weight = np.broadcast_to(left.weight, (len(f.means), len(left.cut)))[:, i]
-    means = f.means - f.means[g]
-    means[g] = -left.shift[i] * u
-    others = replace(f, weight=weight, means=means, to_coefs=np.eye(len(u)), sizes=None, origin=0.0)
-    if row is not None and f.rows is not None and f.labeled is not None:
-        return replace(others, rows=f.labeled.without(f.rows, row))
-    scatter = f.within - left.cut[i] * np.outer(u, u)
-    blur = np.full(len(u), f.axes.blur.max(initial=0.0))
-    return replace(others, scatter=scatter[None], blur=blur)
+def squares_or_again(
+    h: Float,
+    ways: Float,
+    own: Float,
+    rest: Float,
+    g: int,
+    left: ClassesWithoutRow,
+    settings: tuple[float, int | None],
+    least: float,
+    others: Callable[[int], tuple[Features, Float]],
+) -> Float:
+    """The same by μ and `most`; rows of which no more than `least` is left are solved anew.
 
-
-# Rows of class g without themselves, directions that are used → squared distances.
-SquaresWithout: TypeAlias = "Callable[[Places, int, ClassesWithoutRow, int | None], Float]"
-
-
-def from_bordered(bordered: BorderedCholesky, labeled: Labeled, mu: float) -> SquaresWithout:
-    """By the bordered problem with a ridge. (S 93)
-
-    A row of class g less its mean is e_i - z_g√(v/n_g) of the orthonormal rows, over √v. By
-    (S_w + μI)⁻¹ its squared length is (1 - v/n_g - μP_ii) / v with P = M⁻¹ - RQ⁻¹Rᵀ, M = K + μI,
-    and 1 - c‖h‖² is μP_ii n_g / (n_g - v).
+    So are those whose own square is not known. `others` gives the features without a row, and it.
     """
-    size = labeled.sizes
-    here = np.flatnonzero(size > 0)
-    inverse = np.linalg.inv(bordered.Q[np.ix_(here, here)])
-    T = inverse / mu - np.eye(len(here))
-
-    def squares(rows: Places, g: int, left: ClassesWithoutRow, most: int | None) -> Float:
-        v, R = labeled.weight[rows], bordered.R[np.ix_(rows, here)]
-        turned = R @ inverse
-        assert bordered.diagonal is not None  # noqa: S101  (asked for)
-        missed = mu * (bordered.diagonal[rows] - np.einsum("ij,ij->i", turned, R))
-        own = (1.0 - v / size[g] - missed) / v
-        alone = v >= size[g]
-        rest = np.where(alone, 1.0, missed * size[g] / np.where(alone, 1.0, size[g] - v))
-        place = int(np.searchsorted(here, g))
-        turned[:, place] -= np.sqrt(v / size[g])
-        ways = np.diag(1.0 / np.sqrt(size[here]))  # from the mean of g to the others
-        ways[:, place] -= 1.0 / np.sqrt(size[g])
-        ways[place] = 0.0
-        along = np.zeros((len(size), len(rows)))
-        along[here] = -ways @ turned.T / np.sqrt(v)
-        inner = np.zeros((len(size), len(size)))
-        inner[np.ix_(here, here)] = ways @ T @ ways.T
-        return PointsWithoutRow(own, along, inner, rest, g, left).squares(most)
-
+    mu, most = settings
+    safe = (rest > least) & (own >= 0)
+    squares = squares_without(h, ways, own, np.where(safe, rest, 1.0), g, left, most)
+    for i in np.flatnonzero(~safe).tolist():
+        features, u = others(i)
+        plain = replace(features, to_coefs=np.eye(len(u)), sizes=None, origin=0.0, trace=None)
+        solved = solve_features(plain, mu).along(most)
+        squares[:, i] = (((u @ solved.coefs - solved.means) / solved.lengths) ** 2).sum(axis=1)
     return squares
 
 
-def from_features(features: Features, z: Float, mu: float) -> SquaresWithout:
-    """The same in coordinates: without a ridge, or where rows weigh other than coefficients."""
-
-    def squares(rows: Places, g: int, left: ClassesWithoutRow, most: int | None) -> Float:
-        return squares_without(features, z[rows] - features.means[g], g, left, mu, most, rows)
-
-    return squares
-
+# --- All rows as the basis -----------------------------------------------------------------------
 
 # Rows of class g, the classes without them, and ln π_c f_c for each setting, a row a row.
 RowsWithoutThemselves: TypeAlias = "tuple[Places, int, ClassesWithoutRow, list[Float]]"
@@ -257,70 +139,50 @@ class DenseLeaveOut:
     tell: ReportProgress
 
     @cached_property
-    def codes(self) -> Codes:
+    def codes(self) -> Counts:
         """The classes of the rows."""
         return self.problem.basis.codes(self.problem.classes)
 
     def each(self, penalties: Sequence[float]) -> Iterator[RowsWithoutThemselves]:
         """For each μ, or ε, the rows class by class; by weight, too, where factors depend on it."""
-        fitted, codes, v = self.problem.fitted, self.codes, self.problem.basis.weight
-        if not fitted.by_weight:
-            solved = list(self._solve(fitted.factors(fitted.stats.weight), penalties))
-            for g in np.unique(codes):
-                yield self._left(np.flatnonzero(codes == g), int(g), solved)
-            return
-        for g in np.unique(codes):
-            for own in np.unique(v[codes == g]):
+        fitted, codes = self.problem.fitted, self.codes
+        own = self.problem.basis.weight * fitted.by_weight
+        solved: list[SolvedRows] = []
+        for g, v in sorted(set(zip(codes.tolist(), own.tolist(), strict=True))):
+            if fitted.by_weight or not solved:
                 weight = fitted.stats.weight.copy()
-                weight[g] = max(weight[g] - own, 0.0)
+                weight[g] = max(weight[g] - v, 0.0)
                 factor = fitted.factors(weight).copy()
                 # a class that goes with its row has no scatter, whatever it weighs
                 factor[g] = factor[g] or 1.0
-                rows = np.flatnonzero((codes == g) & (v == own))
-                yield self._left(rows, int(g), list(self._solve(factor, penalties)))
+                solved = self._solved(factor, penalties)
+            yield self._left(np.flatnonzero((codes == g) & (own == v)), g, solved)
 
-    def _weighed(self, factor: Float) -> Labeled:
-        return Labeled(self.codes, self.problem.basis.weight * factor[self.codes], len(factor))
-
-    def _matrix(self, rows: Labeled) -> Float:
-        return weigh(basis_matrix(self.problem, self.training, no_progress), rows.root)
-
-    def _solve(self, factor: Float, penalties: Sequence[float]) -> Iterator[SquaresWithout]:
-        rows, penalty = self._weighed(factor), self.problem.options.penalty
-        if penalty == "coefficients" and self.problem.fitted.by_weight:
-            # rows weigh otherwise without a row of their class; the penalty stays
-            fixed, z = self._fixed
-            parts = fixed.ridge, fixed.to_coefs, fixed.norm, fixed.blur
-            features = Features.of_rows(z, rows, *parts)
-            yield from (from_features(features, z, mu) for mu in penalties)
-            return
-        K = self._matrix(rows)
-        if penalty == "rkhs" and len(penalties) == 1 and penalties[0] > 0:
-            bordered = BorderedCholesky.of(K, rows, penalties[0], self.tell, diagonal=True)
-            if bordered is not None:
-                yield from_bordered(bordered, rows, penalties[0])
-                return
-            K = self._matrix(rows)
-        centered = CenteredFeatures.of(K, rows, penalty)
-        for mu in penalties:
-            if mu > centered.least_ridge:
-                yield from_bordered(centered.bordered(rows, mu), rows, mu)
-            else:
-                yield from_features(*centered.features(rows), mu)
+    def _form(self, labeled: Labeled, mu: float | None) -> Dual | Features:
+        make = partial(basis_matrix, self.problem, self.training, self.tell)
+        return solved_form(make, labeled, self.problem.options.penalty, mu, diagonal=True)
 
     @cached_property
-    def _fixed(self) -> tuple[Features, Float]:
-        """Coordinates in which the penalty of the coefficients is that of the fit."""
-        rows = self._weighed(self.problem.fitted.factors(self.problem.fitted.stats.weight))
-        centered = CenteredFeatures.of(self._matrix(rows), rows, self.problem.options.penalty)
-        return centered.features(rows)
+    def _fixed(self) -> Features | Dual:
+        """Features in which the penalty of the coefficients is that of the fit."""
+        return self._form(self.problem.labeled, None)
 
-    def _left(
-        self, rows: Places, g: int, solved: Sequence[SquaresWithout]
-    ) -> RowsWithoutThemselves:
+    def _solved(self, factor: Float, penalties: Sequence[float]) -> list[SolvedRows]:
+        labeled = Labeled(self.codes, self.problem.basis.weight * factor[self.codes], len(factor))
+        if self.problem.options.penalty == "coefficients":
+            form = self._fixed
+            assert isinstance(form, Features)  # noqa: S101  (coefficients have no dual)
+            if self.problem.fitted.by_weight and form.z is not None:
+                # rows weigh otherwise without a row of their class; the penalty stays
+                form = form.of_rows(form.z, labeled)
+        else:
+            form = self._form(labeled, penalties[0] if len(penalties) == 1 else None)
+        return [SolvedRows(form, labeled, mu) for mu in penalties]
+
+    def _left(self, rows: Places, g: int, solved: Sequence[SolvedRows]) -> RowsWithoutThemselves:
         left = self.problem.fitted.without(g, self.problem.basis.weight[rows])
         divisor = left.pooled_divisor("unbiased")
-        squares = (squares(rows, g, left, self.problem.most) for squares in solved)
+        squares = (one.without(rows, g, left, self.problem.most) for one in solved)
         return rows, g, left, [(left.log_prior - 0.5 * divisor * d).T for d in squares]
 
     def proba(self, mu: float) -> Float:
@@ -343,56 +205,110 @@ class DenseLeaveOut:
         return GridScores(sums, total, *nothing)
 
 
-# --- Leave one out in landmark space: the kernel discriminant among those that summaries give ----
+@dataclass(frozen=True, eq=False)
+class SolvedRows:
+    """All rows in a form that loses one of them, by one ridge."""
+
+    form: Dual | Features
+    labeled: Labeled
+    mu: float
+
+    @cached_property
+    def whitened(self) -> Whitened:
+        """The rows where S_w + P is the identity."""
+        if isinstance(self.form, Dual):
+            return self.form.whitened()
+        return whitened_features(self.form, self.mu)
+
+    def without(self, rows: Places, g: int, left: ClassesWithoutRow, most: int | None) -> Float:
+        """Squared distances of rows of class g from all class means without them."""
+        form, white, mu = self.form, self.whitened, self.mu
+        v, size, missed = self.labeled.weight[rows], self.labeled.sizes[g], white.missed[rows]
+        alone = v >= size
+        own = np.maximum(np.where(alone, 0.0 * missed, (1.0 - v / size - missed) / v), 0.0)
+        rest = np.where(alone, 1.0, missed * size / np.where(alone, 1.0, size - v))
+        seen = isinstance(form, Dual) or mu > form.least_ridge
+        least = 0.0 if seen else _LEAST_LEFT
+
+        def others(i: int) -> tuple[Features, Float]:
+            assert isinstance(form, Features) and form.z is not None  # noqa: S101, PT018
+            keep = np.delete(np.arange(len(form.z)), rows[i])
+            return form.of_rows(form.z[keep], self.labeled.take(keep)), form.z[rows[i]]
+
+        h, ways, least = (
+            white.rows[rows],
+            white.means - white.means[g],
+            0.0 if seen else _LEAST_LEFT,
+        )
+        return squares_or_again(h, ways, own, rest, g, left, (mu, most), least, others)
+
+
+# --- Landmarks: the kernel discriminant among those that summaries give --------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class LandmarkLeaveOut:
-    """What calculates densities in landmark space without a row, for several penalties.
+    """What calculates densities of landmark features without a row, for several penalties.
 
-    `features` gives what is solved there its ridge; see `LeaveOneOutDensity`.
+    `features` gives what is solved its ridge; see `LeaveOneOutDensity`.
     """
 
     features: Features
     penalties: tuple[float, ...]
     most: int | None
 
-    def prepare(self, stats: ClassStatistics) -> Features:
-        """All rows, in the coordinates of the landmarks."""
-        weight, means, scatter = stats.weight, stats.means, stats.within[None]
-        return replace(self.features, weight=weight, means=means, scatter=scatter)
+    def prepare(self, stats: ClassStatistics) -> tuple[Features, list[Canonical]]:
+        """All rows, and the directions of each penalty."""
+        moved = replace(
+            self.features, weight=stats.weight, means=stats.means, scatter=stats.within[None]
+        )
+        n_classes = moved.n_classes
+        return moved, [canonical_directions(moved.axes, n_classes, mu) for mu in self.penalties]
 
     def densities(
-        self, base: Features, g: int, u: Float, left: ClassesWithoutRow
+        self,
+        base: tuple[Features, list[Canonical]],
+        g: int,
+        u: Float,
+        left: ClassesWithoutRow,
     ) -> list[tuple[Float, Mask]]:
         """-½ D d² without each row; every row is safe."""
+        features, solved = base
         divisor, safe = left.pooled_divisor("unbiased"), np.zeros(len(u), dtype=bool)
-        squares = (squares_without(base, u, g, left, mu, self.most) for mu in self.penalties)
-        return [(-0.5 * divisor * d, safe) for d in squares]
+        axes, cut = features.axes, np.broadcast_to(left.cut, len(u))
+        on_axes, ways = u @ axes.turn, (features.means - features.means[g]) @ axes.turn
 
+        def others(i: int) -> tuple[Features, Float]:
+            means = features.means - features.means[g]
+            means[g] = -np.broadcast_to(left.shift, len(u))[i] * u[i]
+            return replace(
+                features,
+                weight=np.broadcast_to(left.weight, (len(means), len(u)))[:, i],
+                means=means,
+                scatter=(features.within - cut[i] * np.outer(u[i], u[i]))[None],
+                blur=np.full(len(u[i]), axes.blur.max(initial=0.0)),
+            ), u[i]
 
-def _space_fitted(problem: KernelProblem) -> FittedStatistics:
-    """The statistics of landmark space, without k(x, x), ready to lose a row."""
-    summary, m = problem.summary.counts, problem.summary.counts.moments
-    short = replace(
-        m,
-        numbers=m.numbers[:-1],
-        origin=m.origin[:, :-1],
-        mean=m.mean[:, :-1],
-        scatter=m.scatter[:, :-1, :-1],
-        third=m.third[:, :-1],
-        slack=np.delete(m.slack, -2, axis=1),
-    )
-    columns = tuple(ColumnSchema(name, "number") for name in short.numbers)
-    stats = read_statistics(replace(summary, moments=short), Schema(columns, problem.classes))
-    prior, weight = problem.given_prior, problem.options.class_weight
-    return read_fitted(stats, weight, prior, summary.exponent)
+        made = []
+        for mu, found in zip(self.penalties, solved, strict=True):
+            v = found.white
+            own = on_axes**2 @ (1.0 / (axes.sizes**2 + mu)) + found.missed(on_axes)
+            d = squares_or_again(
+                on_axes @ v,
+                ways @ v,
+                own,
+                1.0 - cut * own,
+                g,
+                left,
+                (mu, self.most),
+                _LEAST_LEFT,
+                others,
+            )
+            made.append((-0.5 * divisor * d, safe))
+        return made
 
 
 # --- The rows of a fit left out, and the ridge that is chosen by it ------------------------------
-
-# What share of a fit is done with the moments of landmarks, where a ridge is chosen after it.
-SUMMED = 0.4
 
 
 def leave_out(
@@ -441,7 +357,8 @@ def _same_matrix(K: Float, problem: KernelProblem, model: KernelModel) -> bool:
     """Whether a kernel matrix can be that of the fit, which is not kept: it projects as it did."""
     rows, projected = problem.labeled, K @ model.coefs
     means = rows.means(projected)
-    spread = np.sqrt(rows.scatters(projected, means)) + np.abs(means)
+    scatters = rows.sums(rows.weight[:, None] * (projected - means[rows.codes]) ** 2)
+    spread = np.sqrt(scatters) + np.abs(means)
     before = np.sqrt(model.scatters) + np.abs(model.means)
     return bool((np.abs(spread - before) <= 1e-6 * before.max(initial=0.0)).all())
 
@@ -449,11 +366,11 @@ def _same_matrix(K: Float, problem: KernelProblem, model: KernelModel) -> bool:
 def _tiles(problem: KernelProblem, penalties: Sequence[float]) -> Tiles:
     """Rows of landmark space, class by class."""
     leave = LandmarkLeaveOut(problem.features, tuple(penalties), problem.most)
-    return Tiles.of(_space_fitted(problem), leave, bool(problem.summary.rows.missing.any()))
+    return Tiles.of(problem.fitted, leave, bool(problem.summary.rows.missing.any()))
 
 
 def _ask_landmarks(
-    problem: KernelProblem, training: Training, ask: Pass[T], tell: ReportProgress
+    problem: KernelProblem, training: Training, ask: Callable[[Batch], T], tell: ReportProgress
 ) -> Iterator[T]:
     """What a pass says, block by block, of rows whose features in landmark space are the columns.
 
@@ -467,7 +384,7 @@ def _ask_landmarks(
         z = space.features(read.u)
         if not fills:
             z[(read.missing & ~read.unknown).any(axis=1)] = np.nan
-        columns = tuple(NumberColumn(column) for column in np.ascontiguousarray(z.T))
+        columns = tuple(map(NumberColumn, np.ascontiguousarray(z.T)))
         return ask(replace(batch, columns=columns, matrix=None))
 
     most = min(rows_at_a_time(space.n_landmarks), training.source.rows_per_block)
@@ -499,7 +416,7 @@ def _diagonal(problem: KernelProblem, training: Training) -> float:
     """Σ v_i k(x_i, x_i)."""
     basis = problem.summary.basis
     if basis.space is not None:
-        return problem.space.diagonal_sum
+        return float(problem.weighed[0] @ problem.diagonal)
     if basis.kernel.name == "precomputed":
         own = np.diag(basis_matrix(problem, training, no_progress))
     else:

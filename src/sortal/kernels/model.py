@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,11 +15,11 @@ from scipy.spatial.distance import cdist
 
 from sortal._typing import Counts, Float
 from sortal.data.columns import Design, Values
-from sortal.decision.options import numbers
+from sortal.decision.options import as_real, is_whole, non_negative, numbers
 from sortal.decision.posterior import log_of
 from sortal.decision.scores import Mapped
 from sortal.discriminants.functions import TermBlock
-from sortal.errors import InputError
+from sortal.errors import InputError, ParameterError, brief
 from sortal.modelfile.fields import INF, check_prior, need
 from sortal.modelfile.record import limits, of_schema, record
 from sortal.records.tables import Table
@@ -47,6 +49,17 @@ _MOST_EXPONENT = 1e5
 def kernel_name(kernel: KernelLike) -> str:
     """A kernel's name; of a function, that it is one."""
     return kernel if isinstance(kernel, str) else "callable"
+
+
+class HasKernel(Protocol):
+    """Options with a kernel."""
+
+    kernel: KernelLike
+
+
+def is_matrix(options: HasKernel) -> bool:
+    """Whether tables are matrices of kernel values."""
+    return kernel_name(options.kernel) == "precomputed"
 
 
 @record(eq=True)
@@ -144,6 +157,49 @@ def _exp(exponents: Float, factor: float) -> Float:
     return np.asarray(np.exp(exponents, out=exponents))
 
 
+# --- The parameters of a kernel, as they are given ------------------------------------------------
+
+# The largest power of 2 that float64 holds is 2^1023.
+MOST_DEGREE = 1000
+
+
+def check_kernel(name: str, given: object) -> object:
+    """A kernel by its name, or a function."""
+    names = get_args(KernelName)
+    if callable(given) or (isinstance(given, str) and given in names):
+        return given
+    raise ParameterError(
+        f"{name}={brief(given)} is not known: it can be {', '.join(map(repr, names))}, or a "
+        "function of two matrices of rows."
+    )
+
+
+def check_width(name: str, given: object) -> float | None:
+    """γ, above 0."""
+    if given is None or 0 < as_real(given) < math.inf:
+        return None if given is None else as_real(given)
+    raise ParameterError(f"{name}={brief(given)} cannot be used: give a number above 0, or None.")
+
+
+def check_degree(name: str, given: int) -> int:
+    """The power of a polynomial."""
+    if is_whole(given) and 1 <= given <= MOST_DEGREE:
+        return int(given)
+    raise ParameterError(
+        f"{name}={brief(given)} cannot be used: give a whole number from 1 to {MOST_DEGREE}."
+    )
+
+
+def check_constant(name: str, given: object) -> float:
+    """coef0, at least 0."""
+    if as_real(given) < 0:
+        raise ParameterError(
+            f"{name}={brief(given)} cannot be used: below 0, (γ uᵀu' + coef0)^degree is no inner "
+            "product. Give a number of at least 0."
+        )
+    return non_negative(name, given)
+
+
 # --- Inputs of a kernel: the terms of a row, moved and scaled, without missing values ------------
 
 
@@ -174,6 +230,45 @@ class KernelInputs:
             u = np.where(missing[:, self.design.owner], self.fill - self.shift, u)
         u *= self.factor
         return ReadInputs(u, missing, unknown)
+
+
+# --- The kernel matrix of all rows ---------------------------------------------------------------
+
+# Told the share of the work that is done; what it raises ends the work.
+ReportProgress: TypeAlias = "Callable[[float], object]"
+
+
+def no_progress(share: float) -> None:
+    """For whoever does not want to know."""
+
+
+# Rows and columns of K that are made at a time: a tile stays in the cache of a core.
+TILE = 256
+
+
+def kernel_matrix(
+    kernel: KernelFunction, basis: Float, threads: int, tell: ReportProgress
+) -> Float:
+    """K of all rows, exactly symmetric."""
+    n = len(basis)
+    K = np.empty((n, n))
+
+    def fill(start: int) -> None:
+        stop = min(start + TILE, n)
+        for left in range(0, stop, TILE):
+            right = min(left + TILE, stop)
+            tile = kernel.matrix(basis[start:stop], basis[left:right])
+            if left == start:
+                tile = (tile + tile.T) / 2  # a product may round u'u otherwise than uu'
+            K[start:stop, left:right] = tile
+            K[left:right, start:stop] = tile.T
+
+    # short strips first: the memory of K is then taken little by little, and the first word is soon
+    with ThreadPoolExecutor(threads) as pool:
+        for done, _ in enumerate(pool.map(fill, range(0, n, TILE))):
+            tell(min(1.0, (done + 1) * TILE / n))
+    K[np.diag_indices(n)] = kernel.diagonal(basis)
+    return K
 
 
 # --- Kernels that are not known to be positive: looked at before they are believed ---------------

@@ -429,12 +429,25 @@ def measure_classes(
     where a row has a missing value that nothing fills, an infinite number or one whose square
     cannot be added up.
     """
+    terms = tuple(numbers), tuple(categories), tuple(values)
+    tiles = ClassTiles(columns, codes, values, units, fill)
+    return measure_tiles(tiles, terms, labels, units, exponent, rows)
+
+
+def measure_tiles(
+    tiles: ClassTiles,
+    terms: tuple[tuple[str, ...], tuple[str, ...], tuple[Values, ...]],
+    labels: CategoryColumn,
+    units: Counts | None,
+    exponent: int,
+    rows: Places | None,
+) -> ClassMoments | None:
+    """The same of terms that come tile by tile; `terms` are numbers, categories and values."""
     present, parts = _by_class(labels, units, rows)
     weight = np.array([len(part) if units is None else units[part].sum() for part in parts], int)
-    terms = tuple(numbers), tuple(categories), tuple(values)
     # powers of large numbers may overflow; those that must not are looked at later
     with np.errstate(over="ignore", invalid="ignore"):
-        measured = _Tiles(columns, codes, values, units, fill).measure(parts, weight)
+        measured = tiles.measure(parts, weight)
     return (
         None if measured is None else moments_of_sums(terms, present, weight, exponent, *measured)
     )
@@ -458,7 +471,7 @@ def _by_class(
     return kept(labels.values, sizes > 0), [part for part in parts if len(part)]
 
 
-class _Tiles:
+class ClassTiles:
     """The rows of a block as terms, some at a time."""
 
     def __init__(
@@ -497,7 +510,7 @@ class _Tiles:
         """The mean of each part's first tile: in most tables the mean of all is not far."""
         means, zero = np.zeros((len(parts), self.n_terms)), np.zeros(self.n_terms)
         for k, part in enumerate(parts):
-            z = self._centered(part[:TILE_ROWS], zero)
+            z = self.centered(part[:TILE_ROWS], zero)
             if z is None:
                 return None
             first = z[:, -2] @ z
@@ -514,13 +527,13 @@ class _Tiles:
         for start in range(0, max(map(len, parts), default=0), TILE_ROWS):
             for k, part in enumerate(parts):
                 if start < len(part):
-                    z = self._centered(part[start : start + TILE_ROWS], origin[k])
+                    z = self.centered(part[start : start + TILE_ROWS], origin[k])
                     if z is None:
                         return None
                     sums[k] += z.T @ z
         return sums
 
-    def _centered(self, rows: Counts, origin: Float) -> Float | None:
+    def centered(self, rows: Counts, origin: Float) -> Float | None:
         """√u (z, 1, ‖z‖²) of each row, so that one product with itself has the weights too."""
         z = self._tile[: len(rows)]
         scale = None if self._units is None else np.sqrt(self._units[rows])

@@ -23,11 +23,10 @@ from sortal.errors import (
     UnavailableError,
     UnknownCategoryError,
 )
-from sortal.kernels.basis import LandmarkSpace, choose_landmarks
 from sortal.kernels.first_pass import count_landmarks
+from sortal.kernels.landmarks import LandmarkSpace, choose_landmarks
 from sortal.kernels.learn import KernelOptions, SolverChoice
-from sortal.kernels.model import KernelFunction, positive
-from sortal.kernels.primal import no_progress
+from sortal.kernels.model import KernelFunction, no_progress, positive
 
 Float = Any
 
