@@ -26,7 +26,7 @@ from sortal.data.columns import Values
 from sortal.decision.scores import ScoredTerms
 from sortal.errors import FormatError, InputError, SortalWarning
 from sortal.modelfile.record import limits, of_schema, record
-from sortal.summaries.value_tables import BayesSummary, SummarizeBayes
+from sortal.summaries.counts import BayesSummary, SummarizeBayes
 from sortal.tasks import load as loading
 from sortal.tasks.load import load
 

@@ -19,7 +19,7 @@ from sortal.data.columns import Values, as_numbers
 from sortal.decision.scores import ScoredTerms
 from sortal.errors import ColumnError, MissingValueWarning
 from sortal.modelfile.record import limits, of_schema, record
-from sortal.summaries.value_tables import BayesSummary, SummarizeBayes
+from sortal.summaries.counts import BayesSummary, SummarizeBayes
 from sortal.tasks import registry
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from sortal.data.sources import Batch, TableSource
 from sortal.data.table import ArrayTable
 from sortal.engines import LocalEngine, n_threads
 from sortal.modelfile.record import to_bytes
-from sortal.summaries.value_tables import SummarizeBayes
+from sortal.summaries.counts import SummarizeBayes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -19,9 +19,11 @@ from tests.summaries.blocks import build_batch, deal, facts, seeds
 from sortal.errors import TrainingRowsError
 from sortal.modelfile.record import from_bytes, to_bytes
 from sortal.summaries.counts import (
+    BayesSummary,
     CellCounts,
     ClassCounts,
     RowCounts,
+    SummarizeBayes,
     ValueCounts,
     count_cells,
     count_classes,
@@ -30,7 +32,6 @@ from sortal.summaries.counts import (
 )
 from sortal.summaries.moments import ColumnMoments, measure_columns
 from sortal.summaries.protocol import Subtractable
-from sortal.summaries.value_tables import BayesSummary, SummarizeBayes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -26,7 +26,7 @@ from sortal.decision.posterior import n_impossible
 from sortal.decision.scores import public_functions
 from sortal.errors import ParameterError
 from sortal.records.tables import Explanations
-from sortal.summaries.value_tables import BayesSummary
+from sortal.summaries.counts import BayesSummary
 
 if TYPE_CHECKING:
     from typing import TypeAlias

@@ -18,8 +18,7 @@ from sortal.base.options import (
 )
 from sortal.bayes.model import BayesModel, JointTable
 from sortal.decision.options import class_priors, read_class_weight
-from sortal.summaries.counts import aligned
-from sortal.summaries.value_tables import SummarizeBayes
+from sortal.summaries.counts import SummarizeBayes, aligned
 
 if TYPE_CHECKING:
     from sortal._typing import (
@@ -31,8 +30,8 @@ if TYPE_CHECKING:
         PriorsLike,
     )
     from sortal.data.columns import Schema
+    from sortal.summaries.counts import BayesSummary
     from sortal.summaries.moments import ColumnMoments
-    from sortal.summaries.value_tables import BayesSummary
 
 
 # A class whose values all agree would have a density without bound: its variance is at least

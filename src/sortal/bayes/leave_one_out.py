@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from sortal.bayes.learn import BayesOptions
     from sortal.bayes.model import BayesModel, FittedRows
     from sortal.data.columns import Schema
-    from sortal.summaries.value_tables import BayesSummary
+    from sortal.summaries.counts import BayesSummary
 
     BayesFit = Fitted[BayesOptions, BayesSummary, BayesModel]
 

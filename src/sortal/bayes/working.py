@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sortal._typing import Float
     from sortal.bayes.model import BayesModel, EncodedBayesRows
     from sortal.records.tables import Cell, Table
-    from sortal.summaries.value_tables import BayesSummary
+    from sortal.summaries.counts import BayesSummary
 
 
 # Tables that a working can have; a column of such a name gives way.

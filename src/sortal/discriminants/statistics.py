@@ -28,15 +28,13 @@ from sortal.errors import (
 )
 from sortal.modelfile.fields import check_scatter, check_squares, need
 from sortal.modelfile.record import limits, record
-from sortal.summaries.counts import Fill, SummarizeDiscriminant
-from sortal.summaries.value_tables import SummarizeBayes
+from sortal.summaries.counts import Fill, SummarizeBayes, SummarizeDiscriminant
 
 if TYPE_CHECKING:
     from sortal._typing import ClassWeight, Mask
     from sortal.data.columns import Values
     from sortal.decision.geometry import Geometry
-    from sortal.summaries.counts import ClassCounts, DiscriminantSummary, RowCounts
-    from sortal.summaries.value_tables import BayesSummary
+    from sortal.summaries.counts import BayesSummary, ClassCounts, DiscriminantSummary, RowCounts
 
 
 # --- Policies for missing and unknown values -----------------------------------------------------

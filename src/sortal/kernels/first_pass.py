@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from sortal.data.sources import Batch, DataTable
     from sortal.kernels.learn import KernelOptions
     from sortal.kernels.model import ReportProgress
-    from sortal.summaries.value_tables import BayesSummary
+    from sortal.summaries.counts import BayesSummary
 
 
 # What becomes of missing and unknown values.

@@ -29,6 +29,7 @@ from sortal.errors import InputError, counted
 from sortal.modelfile.fields import need
 from sortal.modelfile.record import limits, record
 from sortal.summaries.class_moments import ClassMoments, measure_classes
+from sortal.summaries.moments import ColumnMoments, measure_columns
 from sortal.summaries.protocol import (
     SummaryOfParts,
     exponent,
@@ -477,3 +478,76 @@ def sizes_of(batch: Batch, rows: Places | None) -> ClassCounts:
         sizes = np.bincount(codes[units > 0], minlength=n)
     keep = sizes > 0
     return ClassCounts(kept(labels.values, keep), sizes[keep].astype(np.int64))
+
+
+# --- What discrete Bayes needs: counts, moments and, for the joint table, cells ------------------
+
+
+@record()
+class BayesSummary(SummaryOfParts):
+    """What discrete Bayes reads; `cells` is None for the naive structure."""
+
+    rows: RowCounts
+    classes: ClassCounts
+    values: ValueCounts
+    moments: ColumnMoments
+    cells: CellCounts | None
+
+    @property
+    def labels(self) -> Values:
+        """The classes that have weight."""
+        return self.classes.classes
+
+    @property
+    def class_weights(self) -> Counts:
+        """Their weights, in units."""
+        return self.classes.units
+
+    @property
+    def exponent(self) -> int:
+        """The unit of weight is 2**-exponent."""
+        return self.classes.exponent
+
+    def recast(self, old: SummarizeBayes, new: SummarizeBayes) -> BayesSummary:
+        """The same rows by another plan, in which categories without any value became numbers."""
+        if old == new:
+            return self
+        stay = [place for place, j in enumerate(old.categories) if j in new.categories]
+        counts = self.values
+        values = ValueCounts(
+            counts.classes,
+            tuple(counts.values[place] for place in stay),
+            tuple(counts.tables[place] for place in stay),
+            counts.exponent,
+        )
+        rows = [old.numbers.index(j) if j in old.numbers else None for j in new.numbers]
+        moments = self.moments.rearranged(rows, new.names)
+        cells = self.cells
+        if cells is not None and new.cells is not None and new.cells != old.cells:
+            # a column that had no value is a category now: so far no row was whole
+            cells = CellCounts.empty(len(new.cells))
+        return BayesSummary(self.rows, self.classes, values, moments, cells)
+
+
+@dataclass(frozen=True)
+class SummarizeBayes:
+    """Block → BayesSummary; a picklable value that can be sent to where the rows are.
+
+    `categories` are counted, `numbers` (called `names`) are measured, and the combinations of
+    `cells` are counted too, unless None.
+    """
+
+    categories: tuple[int, ...]
+    numbers: tuple[int, ...]
+    names: tuple[str, ...]
+    cells: tuple[int, ...] | None = None
+
+    def __call__(self, batch: Batch) -> BayesSummary:
+        """The summary of one block."""
+        return BayesSummary(
+            count_rows(batch),
+            count_classes(batch),
+            count_values(batch, self.categories),
+            measure_columns(batch, self.numbers, self.names),
+            None if self.cells is None else count_cells(batch, self.cells),
+        )

@@ -14,8 +14,8 @@ from sortal.errors import InputTypeError, ParameterError, counted, printable
 from sortal.records import render as faces
 from sortal.records.render import fold
 from sortal.records.tables import MOST_TABLES, Sentences, Shown, Table, Working
+from sortal.summaries.counts import BayesSummary
 from sortal.summaries.rows import KeptRows
-from sortal.summaries.value_tables import BayesSummary
 from sortal.tasks.findings import FEW
 from sortal.tasks.load import as_model
 from sortal.tasks.registry import find, learner_of
