@@ -12,16 +12,18 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sortal import KernelDiscriminant
 from sortal.kernels import landmarks as kernel_space
 from sortal.kernels import model as kernel_dense
+from sortal.kernels import solve
 from sortal.kernels.first_pass import Labeled
 from sortal.kernels.landmarks import choose_landmarks
+from sortal.kernels.leave_one_out import whitened_features
 from sortal.kernels.model import KernelFunction, kernel_matrix, no_progress, positive
 from sortal.kernels.solve import (
     Dual,
     Features,
     condition_of,
+    factor,
     solve_features,
     solved_form,
-    whitened_features,
 )
 
 Float = np.ndarray
@@ -66,6 +68,18 @@ def test_kernels_by_their_formulas() -> None:
     poly = KernelFunction("poly", 0.3, 3, 2.0)
     assert_allclose(poly.matrix(A, B), (0.3 * A @ B.T + 2) ** 3, rtol=1e-13)
     assert_allclose(KernelFunction("linear").matrix(A, B), A @ B.T, rtol=1e-14)
+
+
+@pytest.mark.parametrize("n", [1, 6, 7, 8, 40])
+def test_a_factor_by_panels(monkeypatch: pytest.MonkeyPatch, n: int) -> None:
+    monkeypatch.setattr(solve, "_PANEL", 7)
+    z = np.random.default_rng(n).normal(size=(n, n + 1))
+    A = z @ z.T + np.eye(n)
+    made = A.copy()
+    assert factor(made)
+    assert_allclose(np.tril(made), np.linalg.cholesky(A), rtol=1e-9, atol=1e-12)
+    assert_array_equal(np.triu(made, 1), np.triu(A, 1))
+    assert not factor(-A)
 
 
 @pytest.mark.parametrize("columns", [2, 40])

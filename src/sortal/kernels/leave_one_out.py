@@ -32,10 +32,10 @@ from sortal.kernels.model import no_progress, rows_at_a_time
 from sortal.kernels.solve import (
     Dual,
     Features,
+    Whitened,
     canonical_directions,
     solve_features,
     solved_form,
-    whitened_features,
 )
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from sortal.kernels.first_pass import StagedProgress
     from sortal.kernels.learn import KernelOptions, KernelSummary
     from sortal.kernels.model import KernelModel, ReportProgress
-    from sortal.kernels.solve import Canonical, Whitened
+    from sortal.kernels.solve import Canonical
     from sortal.records.tables import Table
 
 T = TypeVar("T")
@@ -203,6 +203,20 @@ class DenseLeaveOut:
             total += float(v.sum())
         nothing = np.empty(0, dtype=np.intp), np.empty((0, len(penalties)), dtype=bool)
         return GridScores(sums, total, *nothing)
+
+
+def whitened_features(features: Features, mu: float) -> Whitened:
+    """Features with a ridge; NaN where class means differ along what no class varies by."""
+    axes, labeled = features.axes, features.labeled
+    assert labeled is not None  # noqa: S101  (rows are at hand)
+    found = canonical_directions(axes, features.n_classes, mu)
+    k, inside = axes.sizes**2, (axes.rows / axes.sizes) ** 2
+    # as many features as rows, less their mean, describe every row
+    whole = len(k) == len(inside) - 1
+    outside = 0.0 if whole else labeled.stays - inside.sum(axis=1)
+    missed = outside + inside @ (mu / (k + mu)) - found.missed(axes.rows)
+    rows = axes.rows @ found.white / labeled.root[:, None]
+    return Whitened(rows, features.means @ (axes.turn @ found.white), missed)
 
 
 @dataclass(frozen=True, eq=False)

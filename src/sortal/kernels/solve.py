@@ -47,9 +47,9 @@ _BLUR = 1e-9
 _THIN = 8
 
 
-# Up to so many rows LAPACK takes less than a second; columns of a panel of a larger matrix, so that
-# it takes less than a second at 20,000 rows.
-_ONE_PIECE, _PANEL = 4_096, 512
+# Columns of a panel: wide enough for matrix products at full speed, and done in less than a second
+# at 20,000 rows.
+_PANEL = 512
 
 
 # --- What every form is given, and what it gives -------------------------------------------------
@@ -364,20 +364,6 @@ class Whitened:
     missed: Float
 
 
-def whitened_features(features: Features, mu: float) -> Whitened:
-    """Features with a ridge; NaN where class means differ along what no class varies by."""
-    axes, labeled = features.axes, features.labeled
-    assert labeled is not None  # noqa: S101  (rows are at hand)
-    found = canonical_directions(axes, features.n_classes, mu)
-    k, inside = axes.sizes**2, (axes.rows / axes.sizes) ** 2
-    # as many features as rows, less their mean, describe every row
-    whole = len(k) == len(inside) - 1
-    outside = 0.0 if whole else labeled.stays - inside.sum(axis=1)
-    missed = outside + inside @ (mu / (k + mu)) - found.missed(axes.rows)
-    rows = axes.rows @ found.white / labeled.root[:, None]
-    return Whitened(rows, features.means @ (axes.turn @ found.white), missed)
-
-
 # --- The dual problem: one Cholesky factor, and matrices of the classes --------------------------
 # With √v_i k(x_i, x_j) √v_j as K and the orthonormal indicators Z of the classes, the rows less
 # the means of their classes are those of (I - ZZᵀ)K: centering is bordering by Z, and nothing but
@@ -474,13 +460,10 @@ class Dual:
 def factor(A: Float) -> bool:
     """A = LLᵀ in the lower triangle; False where there is none.
 
-    A large matrix panel by panel from the left, so that Ctrl-C is heard in between: of each panel,
-    what the panels before it explain is taken off in one product of matrices.
+    Panel by panel from the left, so that Ctrl-C is heard in between: of each panel, what the panels
+    before it explain is taken off in one product of matrices.
     """
     n = len(A)
-    if n <= _ONE_PIECE:
-        # LAPACK reads columns, in which this is the upper triangle
-        return int(dpotrf(A.T, overwrite_a=1, clean=0)[1]) == 0
     for start in range(0, n, _PANEL):
         stop = min(start + _PANEL, n)
         known, lower = A[start:stop, :start], np.tril_indices(stop - start)
