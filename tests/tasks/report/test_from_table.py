@@ -419,7 +419,7 @@ def test_learners_of_ones_own(strangers: Any, tmp_path: Path) -> None:
     assert "It finished no fold of the comparison" in crooked.note
     assert "<b>crooked</b>" in crooked.note
     assert (found.facts.decide, found.facts.working, dull.pictures) == (None, None, ())
-    assert "cannot predict in a page" in found.facts.decide_note
+    assert "no form here for a model of this kind" in found.facts.decide_note
     assert "It could not be shown. TypeError" in dull.note
     assert "Its calculations could not be shown. TypeError" in found.facts.working_note
     page = found.to_html()

@@ -159,7 +159,7 @@ def decide(
     estimator = chosen.estimator
     model = getattr(estimator, "_model", None)
     if model is None:
-        return None, _in_python(chosen)
+        return None, _elsewhere(chosen)
     part = decide_part(
         model,
         title=f"A row predicted by the {chosen.title}",
@@ -170,7 +170,7 @@ def decide(
         costs=estimator._fitted.read_costs(),
         ranges=_ranges(rows.X),
     )
-    return (part, "") if part is not None else (None, _in_python(chosen))
+    return (part, "") if part is not None else (None, _elsewhere(chosen))
 
 
 def has_form(part: PagePart | None) -> bool:
@@ -193,15 +193,15 @@ def _ranges(X: IntoDataFrame) -> dict[str, tuple[float, float]]:
     return found
 
 
-def _in_python(chosen: FittedLearner) -> str:
+def _elsewhere(chosen: FittedLearner) -> str:
     """Why the page does not decide, and what does."""
-    why = f"A model of this kind ({chosen.title}) cannot predict in a page."
+    why = f"There is no form here for a model of this kind ({chosen.title})."
     if chosen.learner.facts.keeps_rows:
         why = (
             "There is no form here: this model compares a new row with the rows that it learned "
             "from, so a form would need those rows themselves in the page."
         )
-    return f"{why} In Python: sortal.load('model.sortal').explain(table)"
+    return f"{why} sortal predict and sortal explain classify new rows, and say why."
 
 
 def starts(
