@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Any, Final
 from xml.etree import ElementTree as ET
 
 import matplotlib as mpl
@@ -137,7 +137,11 @@ def test_points_lie_on_a_grid_and_areas_grow_with_rows() -> None:
     cloud = ax.scatter(x, y, s=9)
     rows = np.asarray(cloud.get_offsets()).copy()
     coarsen(figure)
-    places = np.asarray(cloud.get_offsets())
+    clouds: list[Any] = list(ax.collections)
+    places = np.vstack([part.get_offsets() for part in clouds])
+    sizes = np.concatenate(
+        [np.repeat(part.get_sizes(), len(part.get_offsets())) for part in clouds]
+    )
     shares = ax.transAxes.inverted().transform(ax.transData.transform(places))
     assert np.allclose(shares * CELLS % 1, 0.5)
     assert len(np.unique(shares.round(9), axis=0)) == len(places) <= CELLS**2
@@ -147,13 +151,24 @@ def test_points_lie_on_a_grid_and_areas_grow_with_rows() -> None:
     own = np.array([counts[tuple(cell)] for cell in np.floor(shares * CELLS)])
     assert own.sum() == 3000
     order = np.argsort(own)
-    assert (np.diff(np.asarray(cloud.get_sizes())[order]) >= 0).all()
+    assert (np.diff(sizes[order]) >= 0).all()
+
+
+def test_markers_on_the_grid_are_as_small_as_points() -> None:
+    root = tree_of(svg_of(coarsen(draw(n=300)), "a", ""))
+    shapes = {element.get("id"): element.get("d", "") for element in root.iter("path")}
+    used = {element.get("href", "").lstrip("#") for element in root.iter("use")}
+    numbers = [float(x) for name in used for x in re.findall(r"-?[\d.]+", shapes[name])]
+    assert len(used) > 5
+    assert max(map(abs, numbers)) < 10
 
 
 def test_classes_in_one_cell_stand_beside_each_other() -> None:
     figure = Figure()
     ax = figure.add_subplot()
-    clouds = [ax.scatter([1.0, 2.0], [1.0, 2.0]) for _ in range(3)]
+    for _ in range(3):
+        ax.scatter([1.0, 2.0], [1.0, 2.0])
     coarsen(figure)
-    places = np.vstack([np.asarray(cloud.get_offsets()) for cloud in clouds])
+    clouds: list[Any] = list(ax.collections)
+    places = np.vstack([cloud.get_offsets() for cloud in clouds])
     assert len(np.unique(places.round(9), axis=0)) == 6

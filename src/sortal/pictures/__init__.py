@@ -166,7 +166,7 @@ MOST_COARSE: Final = 2000
 
 MOST_SINGLE: Final = 1000
 
-MOST_OF_MANY: Final = 400
+MOST_OF_MANY: Final = 300
 
 _FEW_CLASSES: Final = 8
 

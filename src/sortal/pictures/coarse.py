@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from matplotlib.collections import PathCollection
+from matplotlib.transforms import IdentityTransform
 
 from sortal.pictures.svg import has_layout
 
@@ -51,11 +52,31 @@ def _coarsen_axes(ax: Axes) -> None:
     fullest = max((int(counts.max()) for _, counts in found), default=1)
     for k, (cloud, (cells, counts)) in enumerate(zip(clouds, found, strict=True)):
         middle = (cells + 0.5 + _beside(k, len(clouds))) / CELLS
-        cloud.set_offsets(ax.transData.inverted().transform(ax.transAxes.transform(middle)))
-        cloud.set_sizes(_areas(counts / fullest, len(clouds)))
+        places = ax.transData.inverted().transform(ax.transAxes.transform(middle))
+        _replace(ax, cloud, places, _areas(counts / fullest, len(clouds)))
     ax.set_aspect("auto")  # the limits are such that both axes have their unit already
     ax.set_xlim(limits[0])
     ax.set_ylim(limits[1])
+
+
+def _replace(ax: Axes, cloud: PathCollection, places: Float, areas: Float) -> None:
+    """Markers of one size by one artist, which writes their shape once."""
+    for area in np.unique(areas):
+        ax.add_collection(
+            PathCollection(
+                cloud.get_paths(),
+                [area],
+                offsets=places[areas == area],
+                offset_transform=ax.transData,
+                transform=IdentityTransform(),
+                facecolors=cloud.get_facecolor(),
+                edgecolors=cloud.get_edgecolor(),
+                linewidths=cloud.get_linewidth(),
+                zorder=cloud.get_zorder(),
+            ),
+            autolim=False,  # places on the page depend on the limits
+        )
+    cloud.remove()
 
 
 def _places(cloud: PathCollection) -> Float:

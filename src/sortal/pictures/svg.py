@@ -121,6 +121,8 @@ _REFERENCE: Final = re.compile(r"url\(#([^)]+)\)")
 # Attributes that are written in another way.
 _REPLACED: Final = ("style", "id", _LINK)
 
+_LINES: Final = re.compile(r"([MLz])(?:(-?[\d.]+) (-?[\d.]+))?")
+
 _SPACES: Final = re.compile(r"\s*([A-Za-z])\s*")
 
 _DECIMALS: Final = re.compile(r"-?\d+\.\d+")
@@ -148,7 +150,7 @@ def _for_reading(svg: str, name: str, alt: str) -> str:
         "height": f"{height * _PIXELS:.0f}",
         "fill": INK,
         "stroke-linejoin": "round",
-        "font-size": "10",
+        "font-size": _FONT_SIZE,
     }
     return ET.tostring(root, encoding="unicode")
 
@@ -162,7 +164,7 @@ class _Names:
     def clean(self, element: ET.Element, words: frozenset[str]) -> None:
         """An element and all in it; `words` are those of the gids around."""
         for child in list(element):
-            if child.tag in _NEEDLESS:
+            if child.tag in _NEEDLESS or (child.tag == "defs" and not len(child)):
                 element.remove(child)
                 continue
             if child.tag not in _HELD:
@@ -176,6 +178,11 @@ class _Names:
             child.tail = None
             if child.tag not in ("text", "tspan"):
                 child.text = None
+        if element.tag == "g":
+            _share(element)
+        for place, child in reversed(list(enumerate(element))):
+            if child.tag == "g" and not child.attrib:  # a group of nothing in common
+                element[place : place + 1] = list(child)
 
     def _attributes(self, element: ET.Element, words: frozenset[str]) -> dict[str, str]:
         if element.tag == "text":
@@ -183,6 +190,8 @@ class _Names:
         if element.tag == "tspan":
             return _style_of(element, words) | _only(element, "x", "y")
         kept = {k: _rounded(v) for k, v in element.attrib.items() if k not in _REPLACED}
+        if element.tag == "use":
+            kept = {k: _rounded(v, 1) for k, v in kept.items()}
         found = {k: self._renamed(v) for k, v in (kept | _style_of(element, words)).items()}
         if "d" in kept:
             found["d"] = _shape(element.attrib["d"])
@@ -197,6 +206,23 @@ class _Names:
 
     def _new(self, old: str) -> str:
         return self._known.setdefault(old, f"{self._name}-{len(self._known) + 1}")
+
+
+# What a group can say for all elements in it.
+_INHERITED: Final = (
+    *("fill", "fill-opacity", "stroke", "stroke-opacity", "stroke-width", "stroke-linecap"),
+    "clip-path",
+)
+
+
+def _share(group: ET.Element) -> None:
+    """What all elements of a group have in common is said once, of the group."""
+    for name in _INHERITED:
+        values = {element.get(name) for element in group}
+        if len(group) > 1 and len(values) == 1 and None not in values:
+            group.set(name, values.pop() or "")
+            for element in group:
+                del element.attrib[name]
 
 
 def _only(element: ET.Element, *names: str) -> dict[str, str]:
@@ -215,8 +241,20 @@ def _rounded(value: str, digits: int = 2) -> str:
 
 
 def _shape(d: str) -> str:
-    """A path to a tenth of a point, without the spaces that it can do without."""
-    return _SPACES.sub(r"\1", _rounded(d, 1))
+    """A path to a tenth of a point, without spaces that it can do without; lines by their steps."""
+    text = _SPACES.sub(r"\1", _rounded(d, 1))
+    if re.search("[CQ]", text):
+        return text
+    here, told = (0, 0), ""
+    for letter, x, y in _LINES.findall(text):
+        if letter == "z":
+            told += "z"
+            continue
+        there = round(10 * float(x)), round(10 * float(y))
+        dx, dy = (there[0] - here[0]) / 10, (there[1] - here[1]) / 10
+        told += f"M{x} {y}" if letter == "M" else f"l{dx:g} {dy:g}"
+        here = there
+    return told.replace(" -", "-")
 
 
 # --- Colors of a figure for a page that may be light or dark -------------------------------------
@@ -272,6 +310,9 @@ _SHIFT: Final = re.compile(r"translate\((-?[\d.]+) (-?[\d.]+)\)")
 
 _FONT: Final = re.compile(r"(?:(italic|oblique) )?(?:small-caps )?(?:(\d{3}|bold) )?([\d.]+)px ")
 
+# That of the whole picture.
+_FONT_SIZE: Final = "10"
+
 _ANCHORS: Final = {"center": ("middle", 0.5), "right": ("end", 1.0)}
 
 # Of no use in a page, which has a font of its own.
@@ -304,10 +345,12 @@ def _text_attributes(element: ET.Element, words: frozenset[str]) -> dict[str, st
         anchor, share = _ANCHORS[align]
         x, style["text-anchor"] = x + share * _width(element.text or "", style), anchor
     if turn is not None and turned:
-        style["transform"] = f"rotate({_rounded(turn[1])} {_short(x)} {_short(y)})"
+        style["transform"] = f"rotate({_rounded(turn[1])} {_short(x, 1)} {_short(y, 1)})"
     if "rim" in words:
         style |= {"paint-order": "stroke", "stroke": PAPER, "stroke-width": "3"}
-    return style | {"x": _short(x), "y": _short(y)}
+    if style.get("font-size") == _FONT_SIZE:
+        del style["font-size"]
+    return style | {"x": _short(x, 1), "y": _short(y, 1)}
 
 
 def _width(text: str, style: dict[str, str]) -> float:

@@ -190,7 +190,7 @@ class DensitiesDisplay:
         high = max(np.nanmax(self.means + _REACH * spread), self.along.max())
         for k, (mean, deviation) in enumerate(zip(self.means, spread, strict=True)):
             if deviation > _HARDLY * (high - low):
-                x = np.union1d(np.linspace(low, high, 401), [mean])
+                x = np.union1d(np.linspace(low, high, 201), [mean])
                 style = _curve_style(k) | {"markevery": [int(np.searchsorted(x, mean))]}
                 handles += ax.plot(x, _normal(x, mean, deviation), **style)
             else:  # a class without rows has no place either

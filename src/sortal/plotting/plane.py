@@ -61,7 +61,7 @@ def box_of(points: Float, margin: float = 0.06) -> Float:
     return np.array([low - margin * width, high + margin * width])
 
 
-def ellipse(mean: Float, covariance: Float, coverage: float, n: int = 181) -> Float:
+def ellipse(mean: Float, covariance: Float, coverage: float, n: int = 73) -> Float:
     """Points of the ellipse that holds a share `coverage` of a normal distribution in the plane.
 
     Its squared radius is the quantile of χ² with two degrees of freedom, -2 ln(1 - coverage).
