@@ -20,9 +20,9 @@ from sortal import DiscreteBayes, LinearDiscriminant, QuadraticDiscriminant, Tre
 from sortal._typing import Counts
 from sortal.base.classifier import TableClassifier
 from sortal.base.learner import Learner
-from sortal.base.options import whole
 from sortal.base.save import DataFile, FitCall, parts_of, restore
 from sortal.data.columns import Values
+from sortal.decision.options import whole
 from sortal.decision.scores import ScoredTerms
 from sortal.errors import FormatError, InputError, SortalWarning
 from sortal.modelfile.record import limits, of_schema, record

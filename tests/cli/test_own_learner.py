@@ -14,8 +14,8 @@ from sortal import datasets
 from sortal._typing import Float
 from sortal.base.classifier import TableClassifier
 from sortal.base.learner import Learner
-from sortal.base.options import n_jobs, option
 from sortal.data.columns import Values, as_numbers
+from sortal.decision.options import n_jobs, option
 from sortal.decision.scores import ScoredTerms
 from sortal.errors import ColumnError, MissingValueWarning
 from sortal.modelfile.record import limits, of_schema, record

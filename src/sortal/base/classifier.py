@@ -37,7 +37,6 @@ from sortal.base.learner import (
     refuse_no_rows,
     without_value,
 )
-from sortal.base.options import with_parameters
 from sortal.base.save import save
 from sortal.base.tables import (
     add_unused,
@@ -57,7 +56,7 @@ from sortal.base.tables import (
 )
 from sortal.data.columns import Schema, union
 from sortal.data.sources import TableSource, read_frame, read_table, read_weights
-from sortal.decision.options import options_for
+from sortal.decision.options import options_for, with_parameters
 from sortal.decision.scores import Question, margin
 from sortal.engines import LocalEngine, gather, n_threads
 from sortal.errors import (

@@ -17,10 +17,9 @@ from typing import (
 
 import numpy as np
 
-from sortal.base.options import checked
 from sortal.base.tables import labels_of
 from sortal.data.columns import union
-from sortal.decision.options import costs_for, priors_for, read_costs
+from sortal.decision.options import checked, costs_for, priors_for, read_costs
 from sortal.errors import (
     LabelError,
     MissingValueError,
@@ -190,7 +189,7 @@ class Learner(Generic[Opt, S, M]):
 
     Parameters
     ----------
-    options : the dataclass of its parameters (sortal.base.options)
+    options : the dataclass of its parameters (sortal.decision.options)
     kept : types of what a model file holds of it beside what it holds of all; "model" is one
     plan : (training, options) → how blocks of a first call are summarized: Batch → summary, unless
         `summarize` reads something else

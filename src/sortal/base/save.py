@@ -15,9 +15,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sortal.base.learner import FitReport, Fitted, InputNames
-from sortal.base.options import declared
 from sortal.data.columns import union
 from sortal.data.files.csv_reader import is_delimiter
+from sortal.decision.options import declared
 from sortal.engines import n_threads
 from sortal.errors import FormatError, SortalError, SortalWarning, listed, warn
 from sortal.modelfile.archive import ArchiveMembers, write_archive

@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from sortal.base.options import (
+from sortal.bayes.model import BayesModel, JointTable
+from sortal.decision.options import (
     categorical_features,
+    class_priors,
     class_weight,
     costs,
     n_jobs,
     number,
     one_of,
     priors,
+    read_class_weight,
 )
-from sortal.bayes.model import BayesModel, JointTable
-from sortal.decision.options import class_priors, read_class_weight
 from sortal.summaries.counts import SummarizeBayes, aligned
 
 if TYPE_CHECKING:

@@ -9,10 +9,18 @@ import numpy as np
 from scipy.special import ndtr
 
 from sortal._typing import Float
-from sortal.base.options import categorical_features, costs, n_jobs, one_of, option
 from sortal.data.columns import Values
 from sortal.decision.geometry import EPS, Geometry, linear_functions, survey
-from sortal.decision.options import choose, n_directions, read_priors
+from sortal.decision.options import (
+    categorical_features,
+    choose,
+    costs,
+    n_directions,
+    n_jobs,
+    one_of,
+    option,
+    read_priors,
+)
 from sortal.decision.posterior import log_of
 from sortal.discriminants.functions import (
     ConditionalMean,

@@ -15,18 +15,20 @@ import numpy as np
 from sortal._typing import (
     Float,
 )
-from sortal.base.options import (
+from sortal.data.columns import Values
+from sortal.decision.geometry import EPS, Geometry, involved, linear_functions, survey
+from sortal.decision.options import (
     categorical_features,
     class_weight,
     costs,
+    n_directions,
     n_jobs,
     one_of,
     option,
     priors,
+    read_priors,
+    share,
 )
-from sortal.data.columns import Values
-from sortal.decision.geometry import EPS, Geometry, involved, linear_functions, survey
-from sortal.decision.options import n_directions, read_priors, share
 from sortal.decision.posterior import log_of
 from sortal.discriminants.functions import (
     LinearMap,

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from sortal._typing import Float
-from sortal.base.options import categorical_features, class_weight, costs, n_jobs, number
 from sortal.data.columns import Values
 from sortal.decision.geometry import Geometry, survey
+from sortal.decision.options import categorical_features, class_weight, costs, n_jobs, number
 from sortal.discriminants.fisher import BY_GAUSSIANS, given_priors, rule_priors, rule_shift
 from sortal.discriminants.functions import LinearMap
 from sortal.discriminants.learn import filled_map

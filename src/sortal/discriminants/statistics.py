@@ -10,11 +10,10 @@ import numpy as np
 
 from sortal._typing import Float
 from sortal.base.learner import counted_cells
-from sortal.base.options import one_of
 from sortal.data.columns import Design, Schema, union
 from sortal.data.table import two_sum
 from sortal.decision.geometry import EPS, VARIANCE_FLOOR, involved, rounded, survey
-from sortal.decision.options import read_class_weight
+from sortal.decision.options import one_of, read_class_weight
 from sortal.discriminants.functions import ConditionalMean, Means
 from sortal.errors import (
     InputError,

@@ -9,23 +9,21 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from sortal.base.learner import FitReport
-from sortal.base.options import (
+from sortal.data.columns import CategoryColumn, ColumnSchema, Schema
+from sortal.decision.options import (
     categorical_features,
     class_weight,
     costs,
     n_jobs,
+    non_negative,
     one_of,
     option,
     priors,
     progress,
     random_state,
-    whole,
-)
-from sortal.data.columns import CategoryColumn, ColumnSchema, Schema
-from sortal.decision.options import (
-    non_negative,
     read_class_weight,
     read_priors,
+    whole,
 )
 from sortal.discriminants.leave_one_out import read_fitted
 from sortal.discriminants.statistics import (

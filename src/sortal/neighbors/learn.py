@@ -8,21 +8,19 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 import numpy as np
 
-from sortal.base.options import (
-    categorical_features,
-    class_weight,
-    costs,
-    n_jobs,
-    one_of,
-    option,
-    priors,
-)
 from sortal.data.columns import MISSING
 from sortal.decision.geometry import involved
 from sortal.decision.options import (
     as_real,
+    categorical_features,
     class_priors,
+    class_weight,
+    costs,
     is_whole,
+    n_jobs,
+    one_of,
+    option,
+    priors,
     read_class_weight,
     read_priors,
     whole_number,

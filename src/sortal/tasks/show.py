@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from sortal.base.classifier import TableClassifier
-from sortal.base.options import declared
 from sortal.base.save import parts_of
+from sortal.decision.options import declared
 from sortal.errors import InputTypeError, ParameterError, counted, printable
 from sortal.records import render as faces
 from sortal.records.render import fold

@@ -12,8 +12,8 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.tree._tree import Tree
 
 from sortal.base.learner import FitReport
-from sortal.base.options import checked
 from sortal.base.to_sklearn import refuse_others, verify, wear_names
+from sortal.decision.options import checked
 from sortal.engines import n_threads
 from sortal.errors import InputError, ParameterError, counted
 from sortal.native.trees import LEAF

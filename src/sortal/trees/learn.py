@@ -11,11 +11,15 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args
 import numpy as np
 
 from sortal import native
-from sortal.base.options import (
+from sortal.data.columns import brief_moments, column_ranges
+from sortal.decision.options import (
     categorical_features,
+    choose,
     class_weight,
     costs,
+    is_whole,
     n_jobs,
+    non_negative,
     number,
     one_of,
     option,
@@ -23,10 +27,9 @@ from sortal.base.options import (
     progress,
     proportion,
     random_state,
+    share,
     whole,
 )
-from sortal.data.columns import brief_moments, column_ranges
-from sortal.decision.options import choose, is_whole, non_negative, share
 from sortal.errors import ParameterError, WeightError, brief
 from sortal.native import trees
 from sortal.trees.model import Smoothing, TreeModel, code_counts
