@@ -102,6 +102,8 @@ struct List {
     T* items;
     T* spare;
 };
+template <class T>
+List(T*, T*) -> List<T>;  // clang before 17 does not deduce it
 
 // Moves the items from `begin` to before `end` so that those of each branch stand together, in
 // their order; branch_of(item) is asked of the first list, and the others follow. stops[b] is where

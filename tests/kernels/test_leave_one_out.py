@@ -191,7 +191,7 @@ def test_the_best_ridge_of_the_grid(
     curve = model.loo_curve_
     assert_allclose(as_numbers(curve, "ridge"), plain.grid(), rtol=1e-12)
     # K is rounded by n ulp, which a vanishing ridge makes as many digits fewer; nobody chooses it
-    digits = 1e-5 + len(y) * np.finfo(float).eps / plain.grid()
+    digits = 1e-5 + len(y) * np.finfo(float).eps / np.asarray(plain.grid())
     assert (np.abs(as_numbers(curve, "mean ln P") / tried - 1) < digits).all()
     best = int(np.argmax(tried))
     assert [bool(c) for c in curve.column("choice")] == [i == best for i in range(9)]
