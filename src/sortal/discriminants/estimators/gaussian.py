@@ -119,9 +119,8 @@ class LinearDiscriminant(
     >>> why = model.explain(iris[70:71])[0]  # a versicolor that looks like a virginica
     >>> print(why.label, "against", why.against)
     virginica against versicolor
-    >>> for part in why.parts.lines():
+    >>> for part in why.parts.lines()[1:]:  # after the offset, which is 0 between these two
     ...     print(f"{part['part']}: {part['amount']:+.2f}")
-    offset: +0.00
     sepal_length: +1.16
     sepal_width: -1.15
     petal_length: -0.80
